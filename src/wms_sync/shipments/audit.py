@@ -31,7 +31,6 @@ from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.shipments.load.audits import stored_shipments
-from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.field_selection import remembered
@@ -137,9 +136,7 @@ class SliceReader:
         piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead, self._listing.cut_by_interrupts():
-                cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
-                layout = self._settings.layout
-                reader = WindowReader(self._store, layout, ahead, Tally(), cleaned, self._counts, self._warnings)
+                reader = WindowReader(self._settings, self._store, ahead, Tally(), self._counts, self._warnings)
                 reader.read(window, piece)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # count last, so that the counts exclude shipments that were just proven missing

@@ -21,7 +21,6 @@ from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read import plan
-from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import settle
@@ -378,9 +377,7 @@ class Reading:
             ThreadPoolExecutor(parallel, "window") as pool,
             self._api.cut_by_interrupts(),
         ):
-            cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
-            layout = self._settings.layout
-            reader = WindowReader(self._store, layout, ahead, self._tally, cleaned, self._counts, self._warnings)
+            reader = WindowReader(self._settings, self._store, ahead, self._tally, self._counts, self._warnings)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
