@@ -24,6 +24,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
+from wms_sync.intervals import Interval
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.envelope import Envelope, change_times, changed_before
@@ -35,12 +36,11 @@ from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.field_selection import remembered
 from wms_sync.shipments.read.listing import is_recent, listing_of
-from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.plan import new_name
+from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.shortfall import BEFORE_START
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.shipments.read.window_names import new_name_without_time
 from wms_sync.state.audits import Audit, MissingShipment
 from wms_sync.state.store import Run, Window
 from wms_sync.targets.errors import DatabaseOpenError
@@ -199,7 +199,7 @@ class SliceReader:
 
     def _begin(self, after: int, settled: datetime) -> Window:
         window = Window(
-            id=new_name_without_time("audit", settled),
+            id=new_name("audit", Interval(self._settings.start, settled)),
             from_at=self._settings.start,
             to_at=settled,
             reason="audit",

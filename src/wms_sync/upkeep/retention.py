@@ -17,8 +17,8 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
+from wms_sync.shipments.read.plan import time_named
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
-from wms_sync.shipments.read.window_names import time_named
 from wms_sync.state.schema import LONGEST_ID
 from wms_sync.state.store import Run, StateStore, Window
 

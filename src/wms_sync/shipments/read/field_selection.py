@@ -23,7 +23,7 @@ from wms_sync.service.selection import Selection, data_of
 from wms_sync.service.shipments import Counted, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.listing import is_recent
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.refusals import Refusal
 from wms_sync.state.store import StateStore
 

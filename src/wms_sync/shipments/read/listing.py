@@ -14,7 +14,7 @@ from wms_sync.service.errors import FilterMisses
 from wms_sync.service.selection import Selection
 from wms_sync.service.shipments import Learned, ShipmentListing
 from wms_sync.settings import Settings
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.store import StateStore
 
 FOUND = "shipment_found_by_filter"

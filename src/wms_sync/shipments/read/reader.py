@@ -26,14 +26,12 @@ from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
 from wms_sync.shipments.read.field_selection import settle
 from wms_sync.shipments.read.listing import listing_of, try_filter, warn_of_page_size
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
-from wms_sync.shipments.read.progress import Progress, Tally, Watcher
+from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
 from wms_sync.shipments.read.shortfall import BEFORE_START, ReadIncomplete, compare
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.shipments.read.window_names import new_name, new_name_without_time
-from wms_sync.state.store import COMPLETE_STATES, COVERING, ReadPlan, Reason, Run, Window
+from wms_sync.state.store import COMPLETE_STATES, ReadPlan, Reason, Run, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
@@ -358,7 +356,7 @@ class Reading:
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
         """Return a new window with its expected number of records, so that a run that resumes it knows what remains."""
         return Window(
-            id=new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
+            id=plan.new_name(reason, part),
             from_at=part.start,
             to_at=part.end,
             reason=reason,

@@ -20,13 +20,12 @@ from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service.body import packed
 from wms_sync.service.errors import FilterIgnored, PagingBroken, Rejected
 from wms_sync.service.query import Page, Pager
+from wms_sync.settings import Settings
 from wms_sync.shipments.read import proof
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, delete_unrecorded, land
-from wms_sync.shipments.read.warnings import Warnings
-from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore, Window
 
 
