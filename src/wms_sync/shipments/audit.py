@@ -34,8 +34,7 @@ from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.field_selection import remembered
-from wms_sync.shipments.read.listing import is_recent, listing_of
+from wms_sync.shipments.read.listing import is_recent, listing_of, remembered
 from wms_sync.shipments.read.plan import new_name
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.raw import WindowIncomplete

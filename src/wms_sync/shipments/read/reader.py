@@ -23,8 +23,7 @@ from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
-from wms_sync.shipments.read.field_selection import settle
-from wms_sync.shipments.read.listing import listing_of, try_filter, warn_of_page_size
+from wms_sync.shipments.read.listing import listing_of, settle, try_filter, warn_of_page_size
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
