@@ -24,8 +24,7 @@ from wms_sync.master_data.push import PushReport
 from wms_sync.reports.days import DayRead
 from wms_sync.reports.dictionary import column_types
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checking import CheckResult, Sample
-from wms_sync.shipments.load.checks import sentence
+from wms_sync.shipments.load.checks import CheckResult, Sample, sentence
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.targets.database import defined

@@ -19,8 +19,7 @@ import dagster as dg
 from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checking import CheckResult
-from wms_sync.shipments.load.checks import Check, checks
+from wms_sync.shipments.load.checks import Check, CheckResult, checks
 from wms_sync.shipments.load.refresh import RefreshReport
 
 from . import asset_keys, coverage, metadata

@@ -10,7 +10,7 @@ FAULTS = (
     Fault(
         "a page lands with persons who were not asked for",
         (PERSONS,),
-        "src/wms_sync/shipments/read/cleaning.py",
+        "src/wms_sync/shipments/read/window.py",
         "if page.envelope.suspect and not self._include_addresses:",
         "if False:",
         ("tests/privacy/test_landing.py::test_nothing_personal_lands_that_was_not_asked_for",),

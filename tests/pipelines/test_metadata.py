@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from wms_sync.shipments.load.checking import Sample
+from wms_sync.shipments.load.checks import Sample
 from wms_sync_pipelines.metadata import bulleted, markdown
 
 DIALECT = MarkdownIt("commonmark").enable(["table", "strikethrough"])

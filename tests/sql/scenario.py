@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import duckdb
 
 from wms_sync.catalogue import quote, table
-from wms_sync.shipments.load.mirrors import write_timezones
+from wms_sync.shipments.load.pending import write_timezones
 from wms_sync.targets.database import replace_rows
 from wms_sync.timezones import parse_warehouse_timezones
 

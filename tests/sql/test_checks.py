@@ -10,8 +10,7 @@ import pytest
 
 from tests.sql.scenario import Row, insert, write
 from wms_sync.catalogue import table, tables
-from wms_sync.shipments.load.checking import MOST_ROWS, check_tables
-from wms_sync.shipments.load.checks import checks
+from wms_sync.shipments.load.checks import MOST_ROWS, check_tables, checks
 from wms_sync.targets.database import create_empty
 
 CHECKS = {check.name: check for check in checks()}

@@ -25,7 +25,7 @@ from wms_sync.master_data.plan import what_to_do
 from wms_sync.master_data.push import pusher, unfinished
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checking import NO_ROWS, Sample, check_tables
+from wms_sync.shipments.load.checks import NO_ROWS, Sample, check_tables
 from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.ledger import PushedFile, State

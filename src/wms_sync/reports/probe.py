@@ -38,8 +38,7 @@ from wms_sync.shipments.flatten.shape import COLLECTION, create_types, shape_of
 from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
 from wms_sync.shipments.read.clocks import apart
 from wms_sync.shipments.read.counts import EPOCH
-from wms_sync.shipments.read.field_selection import agree, wanted
-from wms_sync.shipments.read.listing import found_by_filter, listing_of
+from wms_sync.shipments.read.listing import agree, found_by_filter, listing_of, wanted
 
 Verdict = Literal["stops", "not observed", "warns", "differs", "no data", "as specified"]
 """The verdicts, worst first. ``stops``: a sync ends with an error. ``not observed``: the request failed. ``warns``: a

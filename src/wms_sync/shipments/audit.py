@@ -24,6 +24,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from wms_sync.grammar import count_of
+from wms_sync.intervals import Interval
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.envelope import Envelope, change_times, changed_before
@@ -31,17 +32,14 @@ from wms_sync.service.errors import ApiError, ProtocolError
 from wms_sync.service.query import Page
 from wms_sync.service.shipments import IDS_PER_REQUEST, ShipmentListing
 from wms_sync.shipments.load.audits import stored_shipments
-from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.field_selection import remembered
-from wms_sync.shipments.read.listing import is_recent, listing_of
-from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.listing import is_recent, listing_of, remembered
+from wms_sync.shipments.read.plan import new_name
+from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.shortfall import BEFORE_START
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.shipments.read.window_names import new_name_without_time
 from wms_sync.state.audits import Audit, MissingShipment
 from wms_sync.state.store import Run, Window
 from wms_sync.targets.errors import DatabaseOpenError
@@ -137,9 +135,7 @@ class SliceReader:
         piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead, self._listing.cut_by_interrupts():
-                cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
-                layout = self._settings.layout
-                reader = WindowReader(self._store, layout, ahead, Tally(), cleaned, self._counts, self._warnings)
+                reader = WindowReader(self._settings, self._store, ahead, Tally(), self._counts, self._warnings)
                 reader.read(window, piece)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # count last, so that the counts exclude shipments that were just proven missing
@@ -202,7 +198,7 @@ class SliceReader:
 
     def _begin(self, after: int, settled: datetime) -> Window:
         window = Window(
-            id=new_name_without_time("audit", settled),
+            id=new_name("audit", Interval(self._settings.start, settled)),
             from_at=self._settings.start,
             to_at=settled,
             reason="audit",

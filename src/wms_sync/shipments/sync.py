@@ -14,9 +14,8 @@ from wms_sync.intervals import Interval
 from wms_sync.service.client import GlobalApi
 from wms_sync.shipments.audit import SliceReader
 from wms_sync.shipments.flatten.workers import Flattening
-from wms_sync.shipments.read.progress import Watcher
+from wms_sync.shipments.read.progress import Warnings, Watcher
 from wms_sync.shipments.read.reader import Reading, ReadReport
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import Run
 from wms_sync.targets.target import target_of
 

@@ -1,4 +1,4 @@
-"""The parameters of requests that the service refuses, which reads leave out (``read/field_selection``)."""
+"""The parameters of requests that the service refuses, which reads leave out (``read/listing``)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from wms_sync.json_values import LARGEST_ID
 from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.audit import SliceReader
 from wms_sync.shipments.load.refresh import refresh
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.audits import Audit
 from wms_sync.state.schema import audits as audits_table
 

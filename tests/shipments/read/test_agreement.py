@@ -6,7 +6,7 @@ from tests.conftest import NOW
 from wms_sync.service.errors import Problem, Rejected, Unauthorized
 from wms_sync.service.selection import Selection, parameters
 from wms_sync.service.shipments import Counted
-from wms_sync.shipments.read.field_selection import agree
+from wms_sync.shipments.read.listing import agree
 
 WHOLE = Selection(include_addresses=False)
 ANSWER = Counted(600, 0, NOW)

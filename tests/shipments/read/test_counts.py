@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wms_sync.intervals import Interval
 from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read.counts import COARSE, PAGES_PER_WINDOW, Counts, IntervalCutter
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE, LANES = 100, 4

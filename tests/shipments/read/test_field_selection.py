@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.field_treatment import FieldTreatment
-from wms_sync.shipments.read.field_selection import remembered
+from wms_sync.shipments.read.listing import remembered
 
 BRAND = "fields:order.brand"
 

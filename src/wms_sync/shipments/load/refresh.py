@@ -23,7 +23,7 @@ from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
 from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError
 from wms_sync.shipments.flatten.workers import flatten_landed
-from wms_sync.shipments.load.checking import CheckResult, check_tables, write_checks
+from wms_sync.shipments.load.checks import CheckResult, check_tables, write_checks
 from wms_sync.shipments.load.damage import (
     DAMAGED,
     take_away_damaged,

@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 from wms_sync.intervals import Interval, slices
 from wms_sync.service.errors import Rejected
 from wms_sync.service.shipments import ShipmentListing
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """A time before every date that a shipment can have."""

@@ -1,4 +1,6 @@
-"""Choose the intervals to read, from coverage, horizon, start and overlap.
+"""Choose the intervals to read, from coverage, horizon, start and overlap, and name their windows.
+
+A window is named after its time, so that folders sort and describe themselves.
 
 The sync cursor is not stored. It is computed as the end of the gapless coverage from the start date, so it cannot
 disagree with the data.
@@ -9,6 +11,7 @@ A backfill that has read everything is not resumed: the same command reads the d
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -17,13 +20,14 @@ from msgspec import Struct
 from wms_sync import cron
 from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import COVERING, Reason, StateStore, Window
 
 MARGIN = timedelta(seconds=2)
 """The lag of the horizon behind the service's clock: ``Date`` has whole seconds, and other servers of the service may
 be slightly behind the server that answered."""
 RESUME_WITHIN = timedelta(hours=24)
 """An older read is started over instead of resumed: its first pages may be stale."""
+_STAMP = "%Y%m%dT%H%M%SZ"
 
 
 def horizon(trusted: datetime) -> datetime:
@@ -125,3 +129,9 @@ def forget_backfill(store: StateStore, asked: Interval) -> None:
 
 def _backfill_name(asked: Interval) -> str:
     return f"backfill {asked.start:%Y-%m-%dT%H:%M:%SZ} {asked.end:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def new_name(reason: Reason, part: Interval) -> str:
+    """Return a unique name for a window: after its time, or after its reason and end if it covers no time."""
+    since = f"{part.start:{_STAMP}}" if reason in COVERING else reason
+    return f"{since}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"

@@ -21,20 +21,16 @@ from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read import plan
-from wms_sync.shipments.read.cleaning import Cleaner
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
-from wms_sync.shipments.read.field_selection import settle
-from wms_sync.shipments.read.listing import listing_of, try_filter, warn_of_page_size
+from wms_sync.shipments.read.listing import listing_of, settle, try_filter, warn_of_page_size
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
-from wms_sync.shipments.read.progress import Progress, Tally, Watcher
+from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
 from wms_sync.shipments.read.shortfall import BEFORE_START, ReadIncomplete, compare
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.shipments.read.window import WindowReader
-from wms_sync.shipments.read.window_names import new_name, new_name_without_time
-from wms_sync.state.store import COMPLETE_STATES, COVERING, ReadPlan, Reason, Run, Window
+from wms_sync.state.store import COMPLETE_STATES, ReadPlan, Reason, Run, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
@@ -359,7 +355,7 @@ class Reading:
     def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
         """Return a new window with its expected number of records, so that a run that resumes it knows what remains."""
         return Window(
-            id=new_name(part) if reason in COVERING else new_name_without_time(reason, part.end),
+            id=plan.new_name(reason, part),
             from_at=part.start,
             to_at=part.end,
             reason=reason,
@@ -378,9 +374,7 @@ class Reading:
             ThreadPoolExecutor(parallel, "window") as pool,
             self._api.cut_by_interrupts(),
         ):
-            cleaned = Cleaner(self._store.forgotten(), include_addresses=self._settings.include_addresses)
-            layout = self._settings.layout
-            reader = WindowReader(self._store, layout, ahead, self._tally, cleaned, self._counts, self._warnings)
+            reader = WindowReader(self._settings, self._store, ahead, self._tally, self._counts, self._warnings)
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)

@@ -19,8 +19,8 @@ from wms_sync.intervals import subtract
 from wms_sync.service.errors import Rejected
 from wms_sync.service.shipments import ShipmentListing
 from wms_sync.shipments.read.counts import Counts
+from wms_sync.shipments.read.progress import Warnings
 from wms_sync.shipments.read.raw import ExtractError
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import COMPLETE_STATES, ReadPlan, StateStore, Window
 
 BEFORE_START = "records_before_start"

@@ -1,5 +1,7 @@
 """Read one window to its end, page by page, each page a checkpoint; then prove that the window is complete.
 
+Personal data that must not be stored is removed from a page before it is written.
+
 The next page is fetched while a page is written. After a kill the window resumes at its last recorded page cursor. If a
 listing cannot be followed, the window is abandoned, because a page cursor that is wrong or refused must not be
 requested again.
@@ -9,19 +11,21 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
 from concurrent.futures import Executor
 from time import monotonic
 
-from wms_sync.layout import Layout
+from msgspec.structs import replace
+
+from wms_sync.privacy.scrub import without_orders, without_persons
+from wms_sync.service.body import packed
 from wms_sync.service.errors import FilterIgnored, PagingBroken, Rejected
 from wms_sync.service.query import Page, Pager
+from wms_sync.settings import Settings
 from wms_sync.shipments.read import proof
 from wms_sync.shipments.read.counts import Counts
-from wms_sync.shipments.read.progress import Tally
+from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, delete_unrecorded, land
-from wms_sync.shipments.read.warnings import Warnings
 from wms_sync.state.store import StateStore, Window
 
 
@@ -34,20 +38,20 @@ class WindowReader:
 
     def __init__(
         self,
+        settings: Settings,
         store: StateStore,
-        layout: Layout,
         ahead: Executor,
         tally: Tally,
-        cleaned: Callable[[Page], Page],
         counts: Counts,
         warnings: Warnings,
     ) -> None:
         self.ids: dict[str, array[int]] = {}
         self._store = store
-        self._layout = layout
+        self._layout = settings.layout
+        self._include_addresses = settings.include_addresses
+        self._forgotten = store.forgotten()
         self._ahead = ahead
         self._tally = tally
-        self._cleaned = cleaned
         self._counts = counts
         self._warnings = warnings
         self._stop = threading.Event()
@@ -94,13 +98,15 @@ class WindowReader:
             number += 1
             pager.accept(page)
             read += page.envelope.records
-            following = self._fetch_ahead(source, pager.next, counted=(expected or 0) - read <= page.envelope.records)
-            self._land(window, number, page, pager.next)
-            if following is None:
+            if pager.next is None:
+                self._land(window, number, page, None)
                 return page.envelope.count
+            is_counted = (expected or 0) - read <= page.envelope.records
+            following = self._ahead.submit(source.at, pager.next, counted=is_counted)
+            self._land(window, number, page, pager.next)
             if self._stop.is_set():
                 raise Stopped
-            page = following()
+            page = following.result()
 
     def _read_rest(self, window: Window, source: Source) -> None:
         """Read the records after the end of the list, which the service may have cut off silently."""
@@ -132,16 +138,19 @@ class WindowReader:
             self._store.set_count(window.id, page.envelope.count)
         return page
 
-    def _fetch_ahead(self, source: Source, next_cursor: int | None, *, counted: bool) -> Callable[[], Page] | None:
-        if next_cursor is None:
-            return None
-        return self._ahead.submit(source.at, next_cursor, counted=counted).result
-
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
         self.ids[window.id].extend(page.envelope.ids)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
+
+    def _cleaned(self, page: Page) -> Page:
+        """Return the page without personal data that must not be stored."""
+        content, clean = page.body.content, None
+        if page.envelope.suspect and not self._include_addresses:
+            clean = without_persons(content)
+        clean = without_orders(clean or content, self._forgotten) or clean
+        return page if clean is None else replace(page, body=packed(clean))
 
     def _complete(self, window: Window, source: Source, counted_last: int | None) -> None:
         """Prove the window complete; land missing records as extra pages. Raise ``WindowIncomplete`` if that fails."""

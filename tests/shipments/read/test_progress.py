@@ -1,7 +1,7 @@
 """What a read warns of is kept for its report and for the status; a remark is told alone."""
 
 from tests.conftest import logged
-from wms_sync.shipments.read.warnings import Warnings
+from wms_sync.shipments.read.progress import Warnings
 
 
 def test_a_warning_is_told_once_and_kept_and_a_remark_is_told_once():
