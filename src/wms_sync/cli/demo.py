@@ -5,6 +5,7 @@ Its runs are not reported to Dagster: runs with made-up shipments do not belong 
 
 from __future__ import annotations
 
+import logging
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from wms_sync.cli.printing import command, say, shown
 from wms_sync.cli.runs import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.errors import SettingsError, lacks
+from wms_sync.logs import LIBRARY
 from wms_sync.master_data.kinds import KINDS, SAMPLES, files_of
 from wms_sync.master_data.plan import SHOWN
 from wms_sync.settings import Settings
@@ -28,16 +30,14 @@ CHANGES = {"seconds": 3600, "changed": 120, "new": 40, "orders": 30, "retailers"
 TOLERANCE_SECONDS = 86_400
 """A day, because the sandbox's clock is an hour ahead of this machine's after the demo has let time pass."""
 MARK = ".wms-sync-demo"
-QUERIES = (
-    "queries/demo_days.sql",
-    "queries/demo_retailers.sql",
-    "queries/demo_pushed.sql",
-)
+QUERY = "queries/demo_days.sql"
 
 
 def run_demo(data_dir: Path) -> int:
     """Run a sandbox, a first sync, a push, changes, a second sync and some queries; return the code of the pushes."""
     _empty(data_dir)
+    if LIBRARY.level == logging.INFO:
+        LIBRARY.setLevel(logging.WARNING)  # all that it says fits one screen
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
         settings = _settings(data_dir, base_url)
         _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
@@ -94,22 +94,19 @@ def _let_time_pass(base_url: str) -> None:
         f"{base_url}/sandbox/advance", json=CHANGES, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
     )
     answer.raise_for_status()
-    say(", ".join(f"{name} {value}" for name, value in CHANGES.items()))
 
 
 def _show(published: Path) -> None:
     with duckdb.connect(published, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        for path in QUERIES:
-            query = sql_files.read(path)
-            say(f"{sql_files.headers(query)['grain']}\n{str(connection.sql(query)).rstrip()}")
+        query = sql_files.read(QUERY)
+        say(f"{sql_files.headers(query)['grain']}\n{str(connection.sql(query)).rstrip()}")
 
 
 def _next_steps(settings: Settings, published: Path) -> str:
     report = f"open {shown(settings.layout.report)} in a browser" if settings.report else f"it {lacks('report')}"
     return f"""\
   report    {report}
-  Python    duckdb.connect("{shown(published)}", read_only=True).sql("show all tables")
-  files     {shown(SAMPLES)}: what was pushed
+  tables    duckdb.connect("{shown(published)}", read_only=True).sql("from marts.shipments")
   Dagster   {command()} ui: the same jobs in a browser, with backfills and checks
   your own  set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor"""

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -98,7 +99,13 @@ def say_json(value: object) -> None:
 
 
 def command() -> str:
-    """Return the command to type for this program: `wms-sync` if that is on the path, else the program's path."""
+    """Return the command to type for this program: `wms-sync` if that is on the path, else the program's path.
+
+    Under uvx, whose environment is not on the user's path, it begins with `uvx`.
+    """
+    uv = os.environ.get("UV")  # uv sets it for the processes that it starts
+    if uv and Path(sys.prefix).is_relative_to(subprocess.check_output([uv, "cache", "dir"], text=True).strip()):  # noqa: S603 - uv itself
+        return f'uvx "{PROGRAM}[report]"'
     program = Path(sys.executable).with_name(PROGRAM)
     found = shutil.which(PROGRAM)
     return PROGRAM if found and Path(found).absolute() == program.absolute() else str(shown(program))
