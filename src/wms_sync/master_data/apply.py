@@ -151,6 +151,8 @@ class Push:
         self._rows = ReadyRows(plan)
         self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}
+        self._begun: set[str] = set()
+        """The rows whose sending has begun, also if the pool failed to return the future of one."""
         self._running: dict[Future[Sent], Step] = {}
         self._by_id = {step.entry.remote_id: step.entry for step in plan.steps if step.entry is not None}
         self._unrecorded: list[Entry] = []
@@ -177,7 +179,8 @@ class Push:
                 self._halt()
                 pool.shutdown()
                 self._take_in()
-                self._unrecorded += map(self._withdrawn, self._intents.values())
+                unsent = (intent for key, intent in self._intents.items() if key not in self._begun)
+                self._unrecorded += map(self._withdrawn, unsent)
                 raise
             finally:
                 self._ledger.record(self._unrecorded)
@@ -236,6 +239,7 @@ class Push:
 
     def _send(self, step: Step) -> Sent:
         """Send one row, in a sending thread."""
+        self._begun.add(step.key)
         assert step.record is not None  # noqa: S101 - only records are sent
         whole = body(step.record, self._rows.ids(step))
         return self._sender.send(step, whole, id_needed=step.key in self._rows.parents)
