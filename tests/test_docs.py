@@ -92,10 +92,8 @@ def linked(page: Path) -> Iterator[tuple[Path, str]]:
     """Yield the file and the anchor of each link within the project, by its path or its address."""
     for link in targets(page):
         target, _, anchor = link.partition("#")
-        if target.startswith(f"{REPOSITORY}/"):
-            _, branch, path = target.removeprefix(f"{REPOSITORY}/").split("/", 2)
-            assert branch == "main", target
-            yield ROOT / path, anchor
+        if in_repository := re.match(rf"{REPOSITORY}/(?:blob|tree)/main/(.+)", target):
+            yield ROOT / in_repository[1], anchor
         elif target.startswith(SITE):
             if (path := target.removeprefix(SITE)) not in PUBLISHED:
                 yield (DOCS / path).with_suffix(".md" if path.endswith(".html") else Path(path).suffix), anchor
