@@ -328,18 +328,24 @@ ODD: dict[str, Odd] = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-def test_each_habit_is_named_and_the_next_sync_loses_nothing(bench, in_process, settings_for, odd):
+@pytest.fixture
+def service(in_process: InProcess) -> InProcess:
+    """A service of a few shipments, whose clock is right."""
     in_process.sandbox = Sandbox(FEW)
     in_process.sandbox.redate = lambda _: datetime.now(UTC)
-    odd.deviate(in_process.sandbox)
-    bench.settings = settings_for(in_process, page_size=10)
-    found = {habit.name: habit for habit in probe(bench.settings, transport=in_process)}
+    return in_process
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_each_habit_is_named_and_the_next_sync_loses_nothing(bench, service, settings_for, odd):
+    odd.deviate(service.sandbox)
+    bench.settings = settings_for(service, page_size=10)
+    found = {habit.name: habit for habit in probe(bench.settings, transport=service)}
     assert {name: found[name].verdict for name in odd.habits} == {name: bad for name, (bad, _) in odd.habits.items()}
     assert [found[name].observed for name, (_, says) in odd.habits.items() if says not in found[name].observed] == []
     if odd.ends is None:
         bench.read()
-        assert set(landed_ids(bench)) == set(in_process.sandbox._store.ids.tolist())
+        assert set(landed_ids(bench)) == set(service.sandbox._store.ids.tolist())
     else:
         with pytest.raises(odd.ends):
             bench.read()
@@ -358,8 +364,7 @@ FAILURES: dict[str, tuple[Callable[[Request], Response], str]] = {
 
 @pytest.mark.parametrize(("answer", "says"), FAILURES.values(), ids=FAILURES)
 @pytest.mark.parametrize("asks", ["updated_at", "id{", "cursor_start", "fields", "limit=2&", "2000-01-02"])
-def test_what_cannot_be_observed_is_said_and_the_rest_goes_on(bench, in_process, settings_for, asks, answer, says):
-    in_process.sandbox = Sandbox(FEW)
+def test_what_cannot_be_observed_is_said_and_the_rest_goes_on(bench, service, settings_for, asks, answer, says):
     failed = []
 
     def fail(request: Request) -> Response | None:
@@ -367,46 +372,44 @@ def test_what_cannot_be_observed_is_said_and_the_rest_goes_on(bench, in_process,
         failed.extend([query] if asks in query else [])
         return answer(request) if asks in query else None
 
-    in_process.sandbox.intercept = fail
-    found = list(probe(settings_for(in_process, page_size=10), transport=in_process))
+    service.sandbox.intercept = fail
+    found = list(probe(settings_for(service, page_size=10), transport=service))
     assert [habit.name for habit in found] == [name for name, *_ in HABITS]
     assert failed
-    assert any(says in habit.observed and habit.verdict != USUAL for habit in found)
+    assert not says or any(says in habit.observed and habit.verdict != USUAL for habit in found)
     assert USUAL in {habit.verdict for habit in found}
 
 
 @pytest.mark.parametrize("shipments", [0, 1, 3])
-def test_a_service_with_few_shipments_has_little_to_observe(in_process, settings_for, shipments):
-    in_process.sandbox = Sandbox(replace(FEW, shipments=shipments))
-    in_process.sandbox.redate = lambda _: datetime.now(UTC)
-    found = list(probe(settings_for(in_process), transport=in_process))
+def test_a_service_with_few_shipments_has_little_to_observe(service, settings_for, shipments):
+    service.sandbox = Sandbox(replace(FEW, shipments=shipments))
+    service.sandbox.redate = lambda _: datetime.now(UTC)
+    found = list(probe(settings_for(service), transport=service))
     assert {habit.verdict for habit in found} == {USUAL, "no data"}
 
 
-def test_a_service_that_lists_nothing_ends_the_probe(in_process, settings_for):
-    in_process.sandbox = Sandbox(FEW)
-    settings = settings_for(in_process).model_copy(update={"api_token": SecretStr("wr0ng")})
+def test_a_service_that_lists_nothing_ends_the_probe(service, settings_for):
+    settings = settings_for(service).model_copy(update={"api_token": SecretStr("wr0ng")})
     with pytest.raises(Unauthorized, match="WMS_API_TOKEN"):
-        list(probe(settings, transport=in_process))
-    assert len(in_process.sandbox.requests) == 1
+        list(probe(settings, transport=service))
+    assert len(service.sandbox.requests) == 1
 
 
-def test_it_reads_beside_a_sync_and_writes_nothing(bench, in_process, settings_for):
+def test_it_reads_beside_a_sync_and_writes_nothing(bench, service, settings_for):
     """About thirty requests, each a GET, while another run holds the lock."""
-    in_process.sandbox = Sandbox(FEW)
-    bench.settings = settings_for(in_process, page_size=10)
+    bench.settings = settings_for(service, page_size=10)
     before = {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*")}
-    found = list(probe(bench.settings, transport=in_process))
-    assert {request.method for request in in_process.sandbox.requests} == {"GET"}
-    assert len(in_process.sandbox.requests) <= 36
+    found = list(probe(bench.settings, transport=service))
+    assert {request.method for request in service.sandbox.requests} == {"GET"}
+    assert len(service.sandbox.requests) <= 36
     assert {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*")} == before
     assert bench.store.refusals.of(bench.settings.base_url, "") == ()
     assert all(habit.specified and habit.handled for habit in found)
 
 
-def test_no_secret_and_no_person_is_shown(in_process, settings_for):
+def test_no_secret_and_no_person_is_shown(service, settings_for):
     """Whatever the service repeats, in headers, addresses, refusals and pages."""
-    in_process.sandbox = sandbox = Sandbox(FEW)
+    sandbox = service.sandbox
     token, person = sandbox.config.token, "+1 555 0100"
 
     async def repeat(request: Request) -> Response:
@@ -420,7 +423,7 @@ def test_no_secret_and_no_person_is_shown(in_process, settings_for):
         return page | {"next": f"{page['next']}&token={token}"}
 
     sandbox.intercept, sandbox.rewrite = repeat, plant
-    shown = "".join(map(str, probe(settings_for(in_process), transport=in_process)))
+    shown = "".join(map(str, probe(settings_for(service), transport=service)))
     assert (token in shown, person in shown, "(withheld)" in shown, "packed_at" in shown) == (False, False, True, True)
 
 
@@ -428,26 +431,23 @@ def doctor(settings: Settings, service: InProcess) -> dict[str, Finding]:
     return {finding.name: finding for finding in examine(settings, transport=service)}
 
 
-def test_the_doctor_sums_it_up(in_process, settings_for):
-    in_process.sandbox = Sandbox(FEW)
-    in_process.sandbox.redate = lambda _: datetime.now(UTC)
-    settings = settings_for(in_process, page_size=10)
-    well = doctor(settings, in_process)
+def test_the_doctor_sums_it_up(service, settings_for):
+    settings = settings_for(service, page_size=10)
+    well = doctor(settings, service)
     assert f"{len(HABITS)} of {len(HABITS)} habits are as specified" in well["connection"].text
-    in_process.sandbox.field_treatment = INEXACT["compares minutes"]
-    in_process.sandbox.status_of_empty_list = 404
-    in_process.sandbox.intercept = lambda request: Response("", 500) if request.url.path == STATUS else None
-    ill = doctor(settings, in_process)
+    service.sandbox.field_treatment = INEXACT["compares minutes"]
+    service.sandbox.status_of_empty_list = 404
+    service.sandbox.intercept = lambda request: Response("", 500) if request.url.path == STATUS else None
+    ill = doctor(settings, service)
     assert (ill["filter: exactness"].severity, BY_TIME in ill["filter: exactness"].text) == ("error", True)
     assert ill["status page"].severity == "warning"
     assert "empty day" not in ill
 
 
 @pytest.mark.parametrize("asks", ["fields", "updated_at", ""])
-def test_the_doctor_fails_where_a_sync_would(in_process, settings_for, asks):
-    in_process.sandbox = Sandbox(FEW)
-    in_process.sandbox.intercept = lambda request: Response("", 500) if asks in request.url.query else None
-    assert "error" in {finding.severity for finding in examine(settings_for(in_process), transport=in_process)}
+def test_the_doctor_fails_where_a_sync_would(service, settings_for, asks):
+    service.sandbox.intercept = lambda request: Response("", 500) if asks in request.url.query else None
+    assert "error" in {finding.severity for finding in examine(settings_for(service), transport=service)}
 
 
 @pytest.mark.parametrize(("expires", "severity"), [("0", "error"), ("1e20", "note")])

@@ -59,7 +59,7 @@ ZONES = {
 UNITS = {EXACTLY: (NO_TIME, SECOND), "its minute": (NO_TIME, timedelta(minutes=1)), "its date": (NO_TIME, timedelta(1))}
 BOUNDS = {"the bound gt": (SECOND, SECOND), "the bound lt": (-SECOND, SECOND)}
 """The ranges in which a filter may find a shipment by its ``updated_at``: how far they are shifted, their length."""
-NOTHING = "nothing"
+NOTHING, NEITHER = "nothing", "neither bound"
 PARTS = {
     "order": "Order",
     "warehouse": "Warehouse",
@@ -160,7 +160,8 @@ def _by_time(ranges: Mapping[str, tuple[timedelta, timedelta]], usual: str, serv
     shipment, moment = service.dated
     starts = {name: (moment - (moment - EPOCH) % length + shift, length) for name, (shift, length) in ranges.items()}
     asked = service.listing.first_ids
-    by = next((name for name, (start, length) in starts.items() if shipment in asked(start, start + length)), NOTHING)
+    found = (name for name, (start, length) in starts.items() if shipment in asked(start, start + length))
+    by = next(found, NOTHING if usual in ranges else NEITHER)
     return by != usual, f"a shipment is found by {by}"
 
 
@@ -338,7 +339,7 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
     ),
     (
         "filter: bounds",
-        partial(_by_time, BOUNDS, NOTHING),
+        partial(_by_time, BOUNDS, NEITHER),
         "differs",
         "facts: gt and lt exclude them",
         "reads what changed at a bound twice",
