@@ -403,7 +403,7 @@ def test_it_reads_beside_a_sync_and_writes_nothing(bench, service, settings_for)
     assert {request.method for request in service.sandbox.requests} == {"GET"}
     assert len(service.sandbox.requests) <= 36
     assert {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*")} == before
-    assert bench.store.refusals.of(bench.settings.base_url, "") == ()
+    assert bench.store.refusals(bench.settings.base_url, "") == ()
     assert all(habit.specified and habit.handled for habit in found)
 
 

@@ -411,6 +411,9 @@ NO_STATES: dict[str, Callable[[dict[str, Any]], object]] = {
     "a number out of range": changed_state("pages", bytes=2**63),
     "a path for a page": changed_state("pages", file="../../../state.db"),
     "a path for a window": changed_state("windows", id="../../state"),
+    "a path out of a window": changed_state("windows", id="w1/.."),
+    "a line break in a window": changed_state("windows", id="w\n1"),
+    "an absolute path for a window": changed_state("windows", id="/w1"),
     "a later release": lambda snapshot: snapshot["migrations"].append("9999_later"),
 }
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
-from sqlalchemy import Engine, and_, case, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Engine, and_, case, func, literal, or_, select, update
 
 from wms_sync.intervals import Interval, interval, subtract, union
 from wms_sync.layout import Layout
@@ -22,10 +22,9 @@ from wms_sync.state.audits import Audits
 from wms_sync.state.engine import add_rows
 from wms_sync.state.holder import Held
 from wms_sync.state.ledger import PushFiles, PushLedger
-from wms_sync.state.refusals import Refusals
 from wms_sync.state.reported import Acknowledgements, Outbox
 from wms_sync.state.runs import RunRecords
-from wms_sync.state.schema import forgotten_orders, observations, pages, read_plans, read_warnings, windows
+from wms_sync.state.schema import forgotten_orders, observations, pages, read_plans, read_warnings, refusals, windows
 from wms_sync.state.snapshot import Snapshots
 from wms_sync.state.turns import Guarded, Turn, taking_turn
 
@@ -134,6 +133,20 @@ class ForgottenOrder(Struct, frozen=True):
     done_at: datetime | None
 
 
+class Refusal(Struct, frozen=True):
+    """One row of ``refusals``: a parameter that a service refuses in this version of its interface.
+
+    ``said`` is the text of its refusal, ``tried_at`` the time when everything was last tried. Reads leave the parameter
+    out (``read/field_selection``).
+    """
+
+    service: str
+    api_version: str
+    parameter: str
+    said: str
+    tried_at: datetime
+
+
 class StateStore(Guarded):
     """The windows, pages and other data of reads, and the other parts of the state store. Thread-safe."""
 
@@ -144,7 +157,6 @@ class StateStore(Guarded):
         self.ledger = PushLedger(engine, turn)
         self.outbox = Outbox(engine)
         self.pushed_files = PushFiles(engine, turn)
-        self.refusals = Refusals(engine, turn)
         self.runs = RunRecords(engine)
         self.snapshots = Snapshots(engine, turn)
 
@@ -244,6 +256,11 @@ class StateStore(Guarded):
         query = select(read_warnings).order_by(read_warnings.c.warned_at, read_warnings.c.name)
         return {row.name: (row.text, row.warned_at) for row in self._rows(query)}
 
+    def refusals(self, service: str, api_version: str) -> tuple[Refusal, ...]:
+        """Return the refusals of one service, ordered by parameter."""
+        query = select(refusals).where(_refused_by(service, api_version)).order_by(refusals.c.parameter)
+        return tuple(Refusal(**row._mapping) for row in self._rows(query))
+
     def forgotten(self, *, unfinished: bool = False) -> frozenset[int]:
         """Return the ids of orders whose personal data must not be stored.
 
@@ -341,6 +358,13 @@ class StateStore(Guarded):
             connection.execute(old)
             add_rows(connection, read_warnings, rows)
 
+    def replace_refusals(self, service: str, api_version: str, found: Iterable[Refusal]) -> None:
+        """Replace the refusals of a service with the refusals ``found``."""
+        rows = [asdict(refusal) for refusal in found]
+        with self._transaction() as connection:
+            connection.execute(refusals.delete().where(_refused_by(service, api_version)))
+            add_rows(connection, refusals, rows)
+
     def rewrite_page(self, page: LandedPage) -> None:
         """Replace the row of a page whose file is about to be rewritten without personal data."""
         this = and_(pages.c.window_id == page.window_id, pages.c.number == page.number)
@@ -367,6 +391,10 @@ class StateStore(Guarded):
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         self._execute(update(windows).where(windows.c.id == window_id).values(**values))
+
+
+def _refused_by(service: str, api_version: str) -> ColumnElement[bool]:
+    return and_(refusals.c.service == service, refusals.c.api_version == api_version)
 
 
 class Run(Struct, frozen=True):

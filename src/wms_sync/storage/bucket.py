@@ -22,7 +22,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import obstore
-from msgspec import Struct
 from obstore.exceptions import (
     AlreadyExistsError,
     BaseError,
@@ -52,13 +51,6 @@ FRESH_SECONDS = 10.0
 _LEVELS = 2
 """Folders of this level are listed with everything below them: ``raw/shipments``, ``parquet/orders``."""
 Listed = Iterable[tuple[str, int]]
-
-
-class Probe(Struct, frozen=True):
-    """Whether a store refuses a second object of the same name, and whether it keeps versions of deleted objects."""
-
-    refuses_a_second: bool
-    keeps_versions: bool
 
 
 class Scratch:
@@ -241,36 +233,37 @@ class BucketFiles:
 
     def refuse_versions(self) -> None:
         """Raise ``VersionsKept`` if the bucket keeps deleted objects, or kept them when one of its objects was put."""
-        if self.probe(f"probe-{secrets.token_hex(8)}").keeps_versions or self._has_versions():
+        _, keeps_versions = self._tried()
+        if keeps_versions or self._has_versions():
             raise VersionsKept(self.url)
 
     def examined(self) -> tuple[Literal["note", "warning", "error"], str]:
         """Write, read, list and delete an object. Return a finding."""
-        found = self.probe(f"probe-{secrets.token_hex(8)}")
-        if not found.refuses_a_second:
-            return (
-                "error",
-                f"{self.url} overwrites an object of the same name: it does not support conditional put",
-            )
-        if found.keeps_versions:
+        refuses_a_second, keeps_versions = self._tried()
+        if not refuses_a_second:
+            return "error", f"{self.url} overwrites an object of the same name: it does not support conditional put"
+        if keeps_versions:
             return "warning", f"{self.url} keeps old versions: deleted data stays, and `wms-sync forget` is refused"
         return "note", f"{self.url} supports write, read, list and delete, and does not overwrite objects"
 
-    def probe(self, key: str) -> Probe:
-        """Try every kind of request on an object of this name, then delete it. Raise ``FilesUnavailable``."""
+    def _tried(self) -> tuple[bool, bool]:
+        """Try every kind of request on a new object, then delete it. Raise ``FilesUnavailable``.
+
+        Return whether the store refuses a second object of the same name, and whether it keeps deleted objects.
+        """
+        key = f"probe-{secrets.token_hex(8)}"
         put = self._asked("written", key, lambda: obstore.put(self._store, key, b"1", mode="create"))
         try:
             self._asked("read", key, lambda: obstore.get(self._store, key).bytes())
-            list(self._look(key.rpartition("/")[0]))
-            refuses = True
+            list(self._look(""))
+            refuses = False
             try:
                 self._asked("written", key, lambda: obstore.put(self._store, key, b"2", mode="create"))
-                refuses = False
             except AlreadyExistsError:
-                pass
+                refuses = True
         finally:
             self._asked("deleted", key, lambda: obstore.delete(self._store, key))
-        return Probe(refuses, not self._numbers_versions and put["version"] not in (None, NO_VERSION))
+        return refuses, not self._numbers_versions and put["version"] not in (None, NO_VERSION)
 
     def _has_versions(self) -> bool:
         """Return whether any object has a version, which stays when the object is deleted.

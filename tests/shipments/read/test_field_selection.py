@@ -18,9 +18,11 @@ def refuse(sandbox, *refused: str) -> None:
 
 def a_day_passes(bench, days: int = 1) -> None:
     """What was tried was tried a day ago; or so long ago as a clock says that was ahead, in days below zero."""
-    memory, service = bench.store.refusals, bench.settings.base_url
-    earlier = (replace(refusal, tried_at=refusal.tried_at - timedelta(days=days)) for refusal in memory.of(service, ""))
-    memory.replace(service, "", list(earlier))
+    store, service = bench.store, bench.settings.base_url
+    earlier = (
+        replace(refusal, tried_at=refusal.tried_at - timedelta(days=days)) for refusal in store.refusals(service, "")
+    )
+    store.replace_refusals(service, "", list(earlier))
 
 
 def test_what_was_omitted_is_read_again_once_the_name_is_back(bench, sandbox):

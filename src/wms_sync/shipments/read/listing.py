@@ -29,8 +29,7 @@ from wms_sync.service.selection import Selection, data_of
 from wms_sync.service.shipments import Counted, Learned, ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.progress import Warnings
-from wms_sync.state.refusals import Refusal
-from wms_sync.state.store import StateStore
+from wms_sync.state.store import Refusal, StateStore
 
 FOUND = "shipment_found_by_filter"
 TRIED_AGAIN = timedelta(days=7)
@@ -166,8 +165,8 @@ def settle(
 
     That is the service's count of the shipments changed in ``[start, end)``. The state store remembers what is refused.
     """
-    whose, memory = _whose(settings), store.refusals
-    known = memory.of(*whose)
+    whose = _whose(settings)
+    known = store.refusals(*whose)
     tried_at = min((refusal.tried_at for refusal in known), default=EARLIEST)
     again = not is_recent(TRIED_EVERY, tried_at)
     before = _accepted(settings, known)
@@ -177,7 +176,7 @@ def settle(
     now = listing.learned.selection.omitted
     if now != before.omitted or (again and known):
         tried_at = datetime.now(UTC) if again else tried_at
-        memory.replace(*whose, (Refusal(*whose, name, said, tried_at) for name, said in now.items()))
+        store.replace_refusals(*whose, (Refusal(*whose, name, said, tried_at) for name, said in now.items()))
     for name in sorted(before.omitted.keys() - now.keys()):
         warnings.remark(f"The service accepts {name} again: windows read without it are read again.")
     for name, said in now.items():
@@ -191,7 +190,7 @@ def settle(
 
 def remembered(settings: Settings, store: StateStore) -> Selection:
     """Return the selection that the service last accepted, without a request."""
-    return _accepted(settings, store.refusals.of(*_whose(settings)))
+    return _accepted(settings, store.refusals(*_whose(settings)))
 
 
 def wanted(settings: Settings) -> Selection:
