@@ -7,6 +7,7 @@ passes the gate, a second page has an unknown key, so it is repaired. All pages 
 import json
 import math
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
@@ -140,7 +141,7 @@ def pages(tmp_path_factory) -> dict[Cell, Page]:
             content = json.dumps(page.content | (UNHEARD_OF if repaired else {})).encode()
             (path := folder / f"page-{number:05d}.json").write_bytes(content)
             raw.append(RawPage(path, number, 1, datetime(2026, 2, 1, tzinfo=UTC), len(content)))
-        with Flattener(work_dir=folder / "work") as flattener:
+        with closing(Flattener(work_dir=folder / "work")) as flattener:
             files = flattener.flatten(raw, window_id="w", part=1, parquet_dir=folder / "parquet").files
 
         def rows(table: str, column: str) -> list[tuple[int, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -40,7 +41,7 @@ def persons(rounds: int, folder: Path) -> None:
     found = _altered(plain, lambda order: order.update(email="jane@example.test"), most=PERSONS)
     each = _altered(plain, lambda order: order.update(email="jane@example.test"))
     unknown = _altered(plain, lambda order: order.update(gift_wrap="red"))
-    with Flattener(work_dir=folder / "work") as flattener:
+    with closing(Flattener(work_dir=folder / "work")) as flattener:
         to_parquet = partial(_to_parquet, flattener, folder)
         cases: dict[str, Callable[[], object]] = {
             "its envelope is read": partial(read_envelope, plain),

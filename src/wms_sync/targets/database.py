@@ -168,17 +168,12 @@ def row_counts(connection: duckdb.DuckDBPyConnection, of: Iterable[Table] | None
     raise DuckDB's ``CatalogException``.
     """
     asked = tuple(of or tables())
-    try:
-        counted = _counted(connection, asked)
-    except duckdb.CatalogException:
-        present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
-        counted = _counted(connection, tuple(table for table in asked if table.place in present) or asked)
-    return {table.slug: counted.get(table.slug, 0) for table in asked}
-
-
-def _counted(connection: duckdb.DuckDBPyConnection, of: Iterable[Table]) -> dict[str, int]:
-    counts = (f"select {literal(table.slug)}, count(*) from {table.qualified}" for table in of)
-    return dict(connection.execute("\nunion all\n".join(counts)).fetchall())
+    present = set(connection.execute("select schema_name, table_name from duckdb_tables()").fetchall())
+    counted = [table for table in asked if table.place in present] or asked
+    counts = (f"select {literal(table.slug)}, count(*) from {table.qualified}" for table in counted)
+    return dict.fromkeys((table.slug for table in asked), 0) | dict(
+        connection.execute("\nunion all\n".join(counts)).fetchall()
+    )
 
 
 def create_empty(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,6 +1,7 @@
 """Raw pages on disk, and one flattener for all tests: its types cost more than a small page."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 
 import duckdb
@@ -15,7 +16,7 @@ EXTRACTED_AT = datetime(2024, 2, 1, 12, 0, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="session")
 def flattener(tmp_path_factory):
-    with Flattener(work_dir=tmp_path_factory.mktemp("work")) as flattener:
+    with closing(Flattener(work_dir=tmp_path_factory.mktemp("work"))) as flattener:
         yield flattener
 
 

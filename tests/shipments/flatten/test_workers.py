@@ -1,7 +1,7 @@
 """Flattening ahead: while other windows are read, and never the only one who knows of a trouble."""
 
 import hashlib
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
@@ -58,7 +58,7 @@ def test_a_batch_for_which_the_memory_is_not_enough_is_halved(bench, sandbox, tm
     for limit in (66, *range(59, 48, -1)):  # what a batch needs besides its content is some 55 MB
         with (
             suppress(duckdb.OutOfMemoryException),
-            Flattener(work_dir=tmp_path / str(limit), memory_limit=f"{limit}MB") as flattener,
+            closing(Flattener(work_dir=tmp_path / str(limit), memory_limit=f"{limit}MB")) as flattener,
         ):
             flatten_window(bench.layout, bench.store, flattener, window.id, batch_bytes=10**9)
             flattened = flattened_window(bench.layout, window.id)

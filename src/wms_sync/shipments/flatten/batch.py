@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 
 import duckdb
 from msgspec import Struct
@@ -52,7 +50,7 @@ class Flattened(Struct, frozen=True):
     sent: Sent
 
 
-class Flattener(AbstractContextManager["Flattener"]):
+class Flattener:
     """An in-memory DuckDB with the service's types, kept between batches.
 
     It flattens one batch at a time, from any thread. While it is open, nothing else may use ``work_dir``.
@@ -80,11 +78,6 @@ class Flattener(AbstractContextManager["Flattener"]):
         self._seen: Seen = {}
         self._found: set[str] = set()
         self._work_dir = work_dir
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection and free its memory."""

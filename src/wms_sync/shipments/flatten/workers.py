@@ -95,17 +95,11 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
     """
     layout = settings.layout
     known = store.windows(*COMPLETE_STATES)
-    kept = {
+    windows = [
         window.id
         for window in known
-        if is_flattened(layout, window.id) and (not from_scratch or is_dropped(layout, window.id))
-    }
-    windows = [window.id for window in known if window.id not in kept]
-    if from_scratch and kept:
-        logger.info(
-            "%(windows)s loaded from Parquet files: the raw pages were dropped",
-            {"windows": count_of(len(kept), "window is", "windows are")},
-        )
+        if not is_flattened(layout, window.id) or (from_scratch and not is_dropped(layout, window.id))
+    ]
     if windows:
         logger.info("flattening %(windows)s", {"windows": count_of(len(windows), "window")})
     with Flattening(settings, store) as flattening:

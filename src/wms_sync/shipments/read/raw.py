@@ -45,7 +45,6 @@ class NotEnoughRoom(ExtractError):
     def __init__(self, *, records: int, needed: int, free: int, folder: Path) -> None:
         from rich.filesize import decimal  # only needed here
 
-        self.records, self.needed, self.free = records, needed, free
         super().__init__(
             f"{count_of(records, 'shipment needs', 'shipments need')} about {decimal(needed)} on disk, including "
             f"tables and their copies, but only {decimal(free)} is free in {folder}. Nothing was read. Free disk "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, text
+from sqlalchemy import Row, text
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync import sql_files
@@ -50,26 +52,17 @@ class LakeCatalogue(StatePart):
 
     def newest_snapshot(self) -> LakeSnapshot | None:
         """Return the newest snapshot; None before the first load, although an empty lake has a snapshot of its own."""
-        with self._reading() as connection:
-            if not _is_there(connection):
-                return None
-            row = connection.execute(text(sql_files.read("lake/newest_snapshot.sql"))).one_or_none()
-        return None if row is None else LakeSnapshot(row.id, row.at, int(row.size))
+        found = self._found("lake/newest_snapshot.sql")
+        return LakeSnapshot(found[0].id, found[0].at, int(found[0].size)) if found else None
 
     def tables(self) -> tuple[StoredTable, ...]:
         """Return the tables of the lake; none if there is no lake."""
-        with self._reading() as connection:
-            if not _is_there(connection):
-                return ()
-            rows = connection.execute(text(sql_files.read("lake/tables.sql")))
-            return tuple(StoredTable(**row._mapping) for row in rows)
+        return tuple(StoredTable(**row._mapping) for row in self._found("lake/tables.sql"))
 
     def data_path(self) -> str | None:
         """Return the path of the files that the catalogue records; None if there is no lake."""
-        with self._reading() as connection:
-            if not _is_there(connection):
-                return None
-            return connection.execute(text(sql_files.read("lake/data_path.sql"))).scalar()
+        found = self._found("lake/data_path.sql")
+        return str(found[0][0]) if found else None
 
     def identity(self) -> str:
         """Return the id that the lake got when it was created. The lake must exist."""
@@ -104,14 +97,13 @@ class LakeCatalogue(StatePart):
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) != NOT_LOCKED:
                     raise
-                raise ReadersInTheWay(_readers(connection)) from None
+                raise ReadersInTheWay(self.readers()) from None
             finally:
                 connection.exec_driver_sql("reset lock_timeout")  # others use the session afterwards
 
     def readers(self) -> tuple[int, ...]:
         """Return the sessions that have read the statistics in a transaction that is still open."""
-        with self._reading() as connection:
-            return _readers(connection) if _is_there(connection) else ()
+        return tuple(row[0] for row in self._found("lake/statistics/readers.sql"))
 
     def loads_gathered(self) -> int:
         """Return the number of loads since files were last merged.
@@ -122,10 +114,9 @@ class LakeCatalogue(StatePart):
         found = (table.data_files for table in self.tables() if (table.schema_name, table.table_name) == place)
         return max(0, next(found, 0) - 1)
 
-
-def _readers(connection: Connection) -> tuple[int, ...]:
-    return tuple(connection.execute(text(sql_files.read("lake/statistics/readers.sql"))).scalars())
-
-
-def _is_there(connection: Connection) -> bool:
-    return connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is not None
+    def _found(self, path: str) -> Sequence[Row[Any]]:
+        """Return the rows of a statement; none if there is no lake."""
+        with self._reading() as connection:
+            if connection.execute(text(sql_files.read("lake/exists.sql"))).scalar() is None:
+                return ()
+            return connection.execute(text(sql_files.read(path))).all()
