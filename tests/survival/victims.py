@@ -223,13 +223,18 @@ class Forget(Victim):
 
 
 @dataclass(frozen=True)
-class Backup(Victim):
-    """A backup in place of an earlier one: each that is there is whole, and another one deletes what was left."""
+class Repeated(Victim):
+    """A command that finds what it made earlier."""
 
     def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
         installation = super().begin(test, data)
         installation.runs(*self.command(test, installation), exitcodes=(0,))
         return installation
+
+
+@dataclass(frozen=True)
+class Backup(Repeated):
+    """A backup in place of an earlier one: each that is there is whole, and another one deletes what was left."""
 
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
         return ("backup", "--keep", "1", str(installation.data.with_suffix(".kept")))
@@ -274,14 +279,9 @@ class Restore(Victim):
 
 
 @dataclass(frozen=True)
-class Export(Victim):
+class Export(Repeated):
     """An export of everything over an earlier one, which is in its place, or beside it if killed between two renames,
     until the new one is."""
-
-    def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
-        installation = super().begin(test, data)
-        installation.runs(*self.command(test, installation), exitcodes=(0,))
-        return installation
 
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
         return ("export", "--all", str(installation.data.with_suffix(".export")))

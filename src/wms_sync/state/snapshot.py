@@ -52,11 +52,16 @@ class Identity(Struct, frozen=True):
     trouble: str | None = None
 
 
-class Snapshot(Struct, frozen=True):
-    """Every row of every table but ``turns`` and ``push_ledger``, and the migrations in order."""
+class Head(Struct, frozen=True):
+    """The part of a snapshot that says whose it is, and which release wrote it: its migrations in order."""
 
     installation: Identity
     migrations: tuple[str, ...]
+
+
+class Snapshot(Head, frozen=True):
+    """Every row of every table but ``turns`` and ``push_ledger``."""
+
     tables: Mapping[str, tuple[Values, ...]]
 
     def rows(self, table: Table) -> tuple[Values, ...]:
@@ -74,13 +79,6 @@ class Snapshot(Struct, frozen=True):
     def with_rows(self, table: Table, rows: Iterable[Values]) -> Snapshot:
         """Return the snapshot with other rows in one table."""
         return replace(self, tables={**self.tables, table.name: tuple(rows)})
-
-
-class Head(Struct, frozen=True):
-    """The part of a snapshot that says whose it is, and which release wrote it."""
-
-    installation: Identity
-    migrations: tuple[str, ...]
 
 
 class Snapshots(Guarded):
