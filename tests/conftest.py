@@ -73,7 +73,8 @@ LONG = "test_lock.py"
 PROOF_FOLDERS = {"benchmarks", "cli", "pipelines", "sandbox", "survival"}
 PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}
 """``make proof`` runs the tests that lie or use something here, ``make test`` all others: they need no server, no other
-process and no Dagster instance. A test that starts a process by itself has the mark ``proof``."""
+process and no Dagster instance. A test that starts a process by itself, or that takes ten seconds, has the mark
+``proof``."""
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
+import pytest
 from starlette.responses import JSONResponse, Response
 
 from tests.conftest import NOW, Bench, logged
@@ -79,6 +80,7 @@ def warned(report) -> set[str]:
     }
 
 
+@pytest.mark.proof
 def test_slices_follow_each_other_round_after_round(bench, sandbox, settings_for):
     """What is deleted behind a round shows in its counts, and the next round finds it. A failed slice is repeated."""
     first_synced(bench, sandbox)

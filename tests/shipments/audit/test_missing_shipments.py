@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from tests.conftest import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import data_of
@@ -217,6 +219,7 @@ def assert_finds(expected, bench, sandbox):
     return found
 
 
+@pytest.mark.proof
 def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, tmp_path):
     """And what is kept where the state store is lost or an older one, and by a rebuild."""
     times = before_the_first_sync(sandbox)

@@ -1,5 +1,7 @@
 """A deleted shipment that the service keeps in its list as a stub: nothing is replaced, and it is marked as missing."""
 
+import pytest
+
 from tests.conftest import queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import audits, night, one_page, warned
@@ -45,6 +47,7 @@ SILENT, NOTICED = 20, (3, 20, 40)
 """The stub that says nothing, and those whose ``updated_at`` changed, so that the sync reads them too."""
 
 
+@pytest.mark.proof
 def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings_for):
     """Until a page shows the shipment again; and so does a rebuild where nothing but pages is left."""
     first_synced(bench, sandbox)

@@ -5,6 +5,8 @@
 
 from datetime import datetime
 
+import pytest
+
 from tests.changed_files import change
 from tests.conftest import let_pass, queried
 from tests.services import data_of
@@ -70,6 +72,7 @@ def forgets_an_order(bench) -> None:
     assert history(bench) == before
 
 
+@pytest.mark.proof
 def test_history_holds_what_the_tables_held_however_it_is_made(bench, sandbox, settings_for):
     bench.settings = settings_for(sandbox, page_size=1000, include_addresses=True)
     bench.recover()

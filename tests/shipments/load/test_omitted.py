@@ -177,6 +177,7 @@ def without_lists(page):
     return page
 
 
+@pytest.mark.proof
 def test_a_list_whose_key_no_object_has_stays_as_it_is(bench, sandbox):
     first_synced(bench, sandbox)
     before = shown(bench)

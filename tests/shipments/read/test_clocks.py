@@ -122,6 +122,7 @@ def passes_the_hours_again(bench, sandbox, service):
     assert_equal(bench, sandbox)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("restarted", [False, True])
 def test_both_clocks_put_right_between_two_syncs_hide_nothing(bench, sandbox, service, restarted):
     """Two hours ahead, both covered two hours too many. What is in the tables keeps its receipt.
@@ -165,6 +166,7 @@ def test_both_clocks_put_right_long_before_the_next_sync_hide_nothing(bench, san
     assert bench.read().warnings == ()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("page", "passed", "is_backfill"), [(1, 0, False), (6, 5400, False), (11, 0, False), (1, 0, True), (6, 5400, True)]
 )

@@ -131,6 +131,7 @@ def test_after_a_failure_their_window_resumes(bench, sandbox, settings_for):
     assert sorted(landed_ids(bench)) == sorted(ids(sandbox))
 
 
+@pytest.mark.proof
 def test_audits_count_them_without_what_is_old(bench, sandbox, settings_for):
     """They are listed by id, without a date: what is dated before the start is on the pages too, between the others."""
     old = [*range(10), *range(12, 30, 3)]
