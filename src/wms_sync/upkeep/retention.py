@@ -17,6 +17,7 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
+from wms_sync.shipments.read.plan import time_named
 from wms_sync.shipments.read.raw import drop_pages, is_dropped
 from wms_sync.state.schema import LONGEST_ID
 from wms_sync.state.store import Run, StateStore, Window
@@ -40,12 +41,13 @@ def set_aside_unknown(run: Run) -> None:
     for window_id in sorted(unknown):
         if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
             continue
+        time = time_named(window_id)
         window = Window(
             id=window_id,
-            from_at=now,  # it covers no time, whatever its name says
-            to_at=now,
+            from_at=now if time is None else time.start,
+            to_at=now if time is None else time.end,
             state="abandoned",
-            reason="audit",
+            reason="audit" if time is None else "sync",
             run_id=run.id,
             signature=UNKNOWN,
             landed_at=now,

@@ -11,6 +11,7 @@ A backfill that has read everything is not resumed: the same command reads the d
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,7 @@ be slightly behind the server that answered."""
 RESUME_WITHIN = timedelta(hours=24)
 """An older read is started over instead of resumed: its first pages may be stale."""
 _STAMP = "%Y%m%dT%H%M%SZ"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-[0-9a-f]{6}")
 
 
 def horizon(trusted: datetime) -> datetime:
@@ -135,3 +137,15 @@ def new_name(reason: Reason, part: Interval) -> str:
     """Return a unique name for a window: after its time, or after its reason and end if it covers no time."""
     since = f"{part.start:{_STAMP}}" if reason in COVERING else reason
     return f"{since}-{part.end:{_STAMP}}-{secrets.token_hex(3)}"
+
+
+def time_named(window_id: str) -> Interval | None:
+    """Return the time that a window of this name covers; None if it covers none, or if this is not a window's name."""
+    match = _NAME.fullmatch(window_id)
+    if match is None:
+        return None
+    try:
+        start, end = (datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC) for stamp in match.groups())
+    except ValueError:
+        return None
+    return Interval(start, end) if start < end else None
