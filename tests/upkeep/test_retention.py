@@ -2,11 +2,12 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, let_pass, logged, queried
+from tests.conftest import FEWER, NOW, Bench, let_pass, logged, queried
 from tests.test_sync import assert_equal, first_synced, load, synced
 from wms_sandbox.app import Sandbox
 from wms_sync.layout import flattened_key
@@ -119,6 +120,17 @@ def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
     drop(aged)
     assert files_of(aged, lost) == set()
     assert_equal(aged, sandbox)
+
+
+def test_days_read_again_after_the_newest_snapshot_are_read_once_more(aged):
+    """Their earlier windows are known to the store, and cover them, but are older than what it lost."""
+    write_snapshot(aged.layout, aged.store)
+    day = NOW.replace(hour=0) - timedelta(days=9)
+    aged.backfill(day, day + timedelta(days=2))
+    aged.lose_the_state_store(during_a_run=True)
+    aged.recover()
+    [again] = aged.read().intervals
+    assert again.start <= day < day + timedelta(days=2) == again.end
 
 
 def files_of(bench: Bench, window: str) -> set[str]:
