@@ -362,6 +362,7 @@ FAILURES: dict[str, tuple[Callable[[Request], Response], str]] = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("answer", "says"), FAILURES.values(), ids=FAILURES)
 @pytest.mark.parametrize("asks", ["updated_at", "id{", "cursor_start", "fields", "limit=2&", "2000-01-02"])
 def test_what_cannot_be_observed_is_said_and_the_rest_goes_on(bench, service, settings_for, asks, answer, says):
