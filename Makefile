@@ -42,7 +42,7 @@ test: $(STAMP) $(if $(DUCKDB),.clients/duckdb-$(DUCKDB)/.installed)  ## the quic
 
 # everything else but the full counts: kills, PostgreSQL, lakes, Dagster, a browser, dbt, the wheel, the sandbox's own tests
 proof: $(STAMP) .browser/.installed .venv-dbt/.installed  ## the slow tests
-	PYTHONPATH=.browser:$$PYTHONPATH DBT=$(CURDIR)/.venv-dbt/bin/dbt $(PYTEST) -m proof
+	PYTHONPATH=$(CURDIR)/.browser DBT=$(CURDIR)/.venv-dbt/bin/dbt $(PYTEST) -m proof
 
 # each seed is in the name of its test, each kill is printed
 SOAK ?= tests/survival
@@ -87,7 +87,7 @@ site: demo-of-docs .venv-site/.installed .site/mermaid.min.js  ## the docs as a 
 pictures: demo-of-docs .browser/.installed  ## the pictures of the docs, from this commit
 	for size in 1300,1050:report 390,900:report-phone; do chromium --headless --no-sandbox --hide-scrollbars \
 		--window-size=$${size%:*} --screenshot=docs/images/$${size#*:}.png .site/demo/report.html; done
-	PYTHONPATH=.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks --pictures docs/images
+	PYTHONPATH=$(CURDIR)/.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks --pictures docs/images
 
 # environments of their own, so that what they need touches nothing else
 .browser/.installed: $(STAMP) .requirements/browser.txt
