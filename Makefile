@@ -40,9 +40,13 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist load
 test: $(STAMP) $(if $(DUCKDB),.clients/duckdb-$(DUCKDB)/.installed)  ## the quick tests, in three minutes; DUCKDB=2 chooses another
 	$(if $(DUCKDB),PYTHONPATH=.clients/duckdb-$(DUCKDB)) $(PYTEST) -m "not proof"
 
+# Debian's chromium operates the UI, alone: beside other tests it waits too long for the UI
+CLICKS = PYTHONPATH=$(CURDIR)/.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks
+
 # everything else but the full counts: kills, PostgreSQL, lakes, Dagster, a browser, dbt, the wheel, the sandbox's own tests
 proof: $(STAMP) .browser/.installed .venv-dbt/.installed  ## the slow tests
-	PYTHONPATH=$(CURDIR)/.browser DBT=$(CURDIR)/.venv-dbt/bin/dbt $(PYTEST) -m proof
+	$(CLICKS)
+	DBT=$(CURDIR)/.venv-dbt/bin/dbt $(PYTEST) -m proof
 
 # each seed is in the name of its test, each kill is printed
 SOAK ?= tests/survival
@@ -83,11 +87,10 @@ site: demo-of-docs .venv-site/.installed .site/mermaid.min.js  ## the docs as a 
 	chmod -R go+rX .site/docs
 	.venv-site/bin/zensical build --clean --strict
 
-# Debian's chromium operates the UI
 pictures: demo-of-docs .browser/.installed  ## the pictures of the docs, from this commit
 	for size in 1300,1050:report 390,900:report-phone; do chromium --headless --no-sandbox --hide-scrollbars \
 		--window-size=$${size%:*} --screenshot=docs/images/$${size#*:}.png .site/demo/report.html; done
-	PYTHONPATH=$(CURDIR)/.browser $(BIN)/python -m pytest tests/pipelines/test_dagster_ui.py -k clicks --pictures docs/images
+	$(CLICKS) --pictures docs/images
 
 # environments of their own, so that what they need touches nothing else
 .browser/.installed: $(STAMP) .requirements/browser.txt
