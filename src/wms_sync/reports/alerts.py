@@ -11,22 +11,27 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 from uuid import uuid4
+
+import duckdb
+from msgspec.structs import replace
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.channels import HEARTBEAT, NotDelivered, all_channels, channels_of
 from wms_sync.reports.finding import Finding, is_in_ui
 from wms_sync.reports.findings import findings_in
-from wms_sync.reports.installation import read_installation
+from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.reports.outcomes import failed_run
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.reported import Body, SentAlert
 from wms_sync.state.runs import SYNC, RunRecord
 from wms_sync.state.store import StateStore
+from wms_sync.targets.target import target_of
 
 logger = logging.getLogger(__name__)
 KEPT_FOR = timedelta(days=30)
@@ -54,7 +59,11 @@ def observe(settings: Settings, store: StateStore, moment: datetime) -> None:
 
 def _compare(settings: Settings, store: StateStore, moment: datetime, channels: tuple[str, ...]) -> None:
     reaches = data_as_of(settings, store)
-    findings = findings_in(read_installation(settings, store, moment))
+    version = None
+    with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
+        target = target_of(settings)
+        version = target.version if target.is_published else None
+    findings = findings_in(replace(_as_published(settings, version), store=store, moment=moment))
     outbox = store.outbox
     sent = outbox.sent()
     for finding in findings:
@@ -68,6 +77,13 @@ def _compare(settings: Settings, store: StateStore, moment: datetime, channels: 
         text = f"Ended: {sent[name].text} It was reported on {sent[name].sent_at:%Y-%m-%d %H:%M} UTC."
         ended = Finding(name=name, severity="note", text=text)
         outbox.end(sent[name], body_of(settings, "ended", ended, moment, reaches), channels, moment)
+
+
+@lru_cache(maxsize=1)
+def _as_published(settings: Settings, _: int | None) -> Installation:
+    """Read the published tables once for each version: Dagster's sensor runs twice a minute, and a read may be slow."""
+    with installation_of(settings) as installation:
+        return installation
 
 
 def _beat(store: StateStore, moment: datetime) -> None:
