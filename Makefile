@@ -56,8 +56,8 @@ soak: $(STAMP)  ## the full counts of kills and seeds, for hours; SOAK="tests/su
 bench: $(STAMP) .venv-bench/.installed  ## this pipeline against dlt and against the floor; BENCH="night" chooses
 	$(BIN)/python -m benchmarks $(BENCH)
 
-wheel: $(STAMP)  ## the wheel and the source distribution, in dist
-	$(BIN)/python -m hatchling build
+wheel: $(STAMP)  ## the source distribution, and the wheel made of it, in dist
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
 
 MERMAID = 12.3.0
 MERMAID_SHA256 = be0684e8d20bfc874df12c0f04927a5c482f57f2200eec54cca52a4583fd4040
