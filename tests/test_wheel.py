@@ -24,7 +24,7 @@ PYTHONS = [
 BESIDE = ("dlt[duckdb]", "dbt-duckdb")
 """What users have in one environment with it."""
 ENVIRONMENTS = {
-    "the lowest versions": (PYTHONS[0], ["--resolution", "lowest-direct"]),
+    **{f"the lowest versions, Python {version}": (version, ["--resolution", "lowest-direct"]) for version in PYTHONS},
     **{f"the newest versions, Python {version}": (version, []) for version in PYTHONS},
     "beside dlt and dbt": (PYTHONS[0], BESIDE),
 }
@@ -37,8 +37,8 @@ pytestmark = pytest.mark.proof
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As ``make wheel`` makes it, of the source distribution."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [UV, "build", "--quiet", "--no-build-isolation", "--python", sys.executable, "--out-dir", folder]
-    subprocess.run(command, cwd=ROOT, check=True)
+    command: list[Path | str] = [UV, "build", "--quiet", "--no-build-isolation", "--python", sys.executable]
+    subprocess.run([*command, "--out-dir", folder], cwd=ROOT, check=True)
     [made] = folder.glob("*.whl")
     return made
 
