@@ -3,6 +3,8 @@
 Each downloads every dependency of its own.
 """
 
+import os
+import re
 import subprocess
 import sys
 import time
@@ -72,6 +74,24 @@ def test_a_newcomer_sees_the_demo_and_the_ui(wheel, tmp_path, python, beside):
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (here / "data" / "demo" / "report.html").exists()
     assert serves(program, here)
+
+
+def test_what_the_demo_prints_under_uvx_can_be_typed(wheel, tmp_path):
+    """The first command of the README, and the last ones of what it prints."""
+    settings = {"UV_FIND_LINKS": str(wheel.parent), "PATH": f"{UV.parent}:{os.environ['PATH']}", "BROWSER": "echo %s"}
+
+    def typed(line: str) -> str:
+        command = ["bash", "-c", line]
+        return subprocess.check_output(
+            command, cwd=tmp_path, env=os.environ | settings, stdin=subprocess.DEVNULL, text=True
+        )
+
+    printed = typed('uvx "wms-sync[report]" demo')
+    report, tables, ui, doctor = re.findall(r"uvx .*", printed)
+    assert (tmp_path / "data" / "demo" / "report.html").as_uri() in typed(report)
+    assert "shipment_id" in typed(tables)
+    assert "--port" in typed(f"{ui} --help")
+    assert "Check" in typed(f"{doctor} --help")
 
 
 def serves(program: Path, folder: Path) -> bool:

@@ -6,6 +6,7 @@ Its runs are not reported to Dagster: runs with made-up shipments do not belong 
 from __future__ import annotations
 
 import logging
+import shlex
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -48,12 +49,11 @@ def run_demo(data_dir: Path) -> int:
             for kind in KINDS
             for path in files_of(SAMPLES, kind)
         ]
-        _title("3. An hour passes: shipments change, and new ones use the pushed retailers and products")
+        _title("3. Second sync: the changes of an hour, whose new shipments use what was pushed")
         _let_time_pass(base_url)
-        _title("4. Second sync: only the changes, and ten minutes of overlap")
         run_sync(settings, is_shown=False)
     published = settings.layout.published
-    _title("5. What an analyst sees")
+    _title("4. What an analyst sees")
     _show(published)
     _title("Next steps")
     say(_next_steps(settings, published))
@@ -104,9 +104,12 @@ def _show(published: Path) -> None:
 
 
 def _next_steps(settings: Settings, published: Path) -> str:
-    report = f"open {shown(settings.layout.report)} in a browser" if settings.report else f"it {lacks('report')}"
+    report, python = settings.layout.report, command("python")
+    opened = f"{shown(report)}\n    {python} -m webbrowser {report.absolute().as_uri()}"
+    connected = f'import duckdb; db = duckdb.connect("{shown(published)}", read_only=True)'
     return f"""\
-  report    {report}
-  tables    duckdb.connect("{shown(published)}", read_only=True).sql("from marts.shipments")
-  Dagster   {command()} ui: the same jobs in a browser, with backfills and checks
+  report    {opened if settings.report else f"it {lacks('report')}"}
+  tables    {shown(published)}
+    {python} -ic {shlex.quote(f'{connected}; db.sql("from marts.shipments").show()')}
+  Dagster   the same jobs in a browser: {command()} ui
   your own  set WMS_BASE_URL and WMS_API_TOKEN (or write .env), then {command()} doctor"""

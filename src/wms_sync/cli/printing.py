@@ -98,17 +98,18 @@ def say_json(value: object) -> None:
     say(json.dumps(builtins, indent=2, default=str))
 
 
-def command() -> str:
-    """Return the command to type for this program: `wms-sync` if that is on the path, else the program's path.
+def command(name: str = PROGRAM) -> str:
+    """Return what to type for a program of this environment: its name if that is on the path, else its path.
 
     Under uvx, whose environment is not on the user's path, it begins with `uvx`.
     """
     uv = os.environ.get("UV")  # uv sets it for the processes that it starts
     if uv and Path(sys.prefix).is_relative_to(subprocess.check_output([uv, "cache", "dir"], text=True).strip()):  # noqa: S603 - uv itself
-        return f'uvx "{PROGRAM}[report]"'
-    program = Path(sys.executable).with_name(PROGRAM)
-    found = shutil.which(PROGRAM)
-    return PROGRAM if found and Path(found).absolute() == program.absolute() else str(shown(program))
+        package = f'"{PROGRAM}[report]"'
+        return f"uvx {package}" if name == PROGRAM else f"uvx --from {package} {name}"
+    program = Path(sys.executable).with_name(name)
+    found = shutil.which(name)
+    return name if found and Path(found).absolute() == program.absolute() else str(shown(program))
 
 
 def shown(path: Path) -> Path:
