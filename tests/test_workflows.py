@@ -1,4 +1,4 @@
-"""The workflows of the repository: least rights, pinned actions, and jobs that are targets of the Makefile."""
+"""What GitHub reads: workflows with least rights, pinned actions and jobs that are targets of the Makefile; forms."""
 
 import re
 from pathlib import Path
@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
+from wms_sync.cli.main import main
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir())
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = re.findall(r"^([a-z]+):.*  ## ", MAKEFILE, re.MULTILINE)
 ALSO = {
-    "ci.yml": {".ci/needs"},
+    "ci.yml": {".ci/needs", "docker"},
     "site.yml": set[str](),
     "release.yml": {"grep", "docker"},
 }
@@ -53,10 +56,22 @@ def test_an_action_is_pinned_and_a_job_has_no_right_that_it_does_not_use(workflo
         assert {what for what, right in rights.items() if right == "write"} == WRITES.get(name, set())
 
 
-def test_the_image_is_built_of_what_the_release_made():
-    [build] = [
-        step["run"]
-        for step in jobs_of(ROOT / ".github/workflows/release.yml")["image"]["steps"]
-        if "build" in step.get("run", "")
-    ]
+@pytest.mark.parametrize(("workflow", "job"), [("ci.yml", "wheel"), ("release.yml", "image")])
+def test_the_image_is_built_of_the_wheel(workflow, job):
+    steps = jobs_of(ROOT / ".github" / "workflows" / workflow)[job]["steps"]
+    [build] = [step["run"] for step in steps if step.get("run", "").startswith("docker build")]
     assert (ROOT / build.split()[3]).exists()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.name)
+def test_an_issue_has_a_form_that_asks_for_a_recording(form):
+    text = form.read_text(encoding="utf-8")
+    asked = yaml.safe_load(text)
+    assert {"name", "description", "labels", "body"} == asked.keys()
+    assert {field["type"] for field in asked["body"]} == {"textarea"}
+    assert len({field["id"] for field in asked["body"]}) == len(
+        {field["attributes"]["label"] for field in asked["body"]}
+    )
+    commands = set(re.findall(r"`wms-sync ([a-z]+)", text))
+    assert "record" in commands
+    assert commands <= main.commands.keys()
