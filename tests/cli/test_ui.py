@@ -1,4 +1,4 @@
-"""What `make ui` starts Dagster with; that it serves and ends is in `test_dagster_ui`."""
+"""What `wms-sync ui` starts Dagster with; that it serves and ends is in `test_dagster_ui`."""
 
 import json
 import subprocess
