@@ -7,14 +7,12 @@ import os
 import re
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.pipelines.dagster_ui import free_port
+from tests.pipelines.dagster_ui import DagsterUi
 
 ROOT = Path(__file__).parents[1]
 UV = Path(sys.executable).with_name("uv")
@@ -30,7 +28,8 @@ ENVIRONMENTS = {
     **{f"the newest versions, Python {version}": (version, []) for version in PYTHONS},
     "beside dlt and dbt": (PYTHONS[0], BESIDE),
 }
-LOADED = "{ workspaceOrError { ... on Workspace { locationEntries { locationOrLoadError { __typename } } } } }"
+NO_SERVICE = {"WMS_BASE_URL": "http://127.0.0.1:9", "WMS_API_TOKEN": "none"}
+"""Nothing has to answer at the address."""
 
 pytestmark = pytest.mark.proof
 
@@ -73,7 +72,8 @@ def test_a_newcomer_sees_the_demo_and_the_ui(wheel, tmp_path, python, beside):
     ended = subprocess.run([program, "demo"], cwd=here, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (here / "data" / "demo" / "report.html").exists()
-    assert serves(program, here)
+    with DagsterUi(tmp_path / "home", NO_SERVICE, [str(program), "ui"], here):
+        pass  # it has loaded the code location
 
 
 def test_what_the_demo_prints_under_uvx_can_be_typed(wheel, tmp_path):
@@ -92,23 +92,3 @@ def test_what_the_demo_prints_under_uvx_can_be_typed(wheel, tmp_path):
     assert "shipment_id" in typed(tables)
     assert "--port" in typed(f"{ui} --help")
     assert "Check" in typed(f"{doctor} --help")
-
-
-def serves(program: Path, folder: Path) -> bool:
-    """Whether Dagster's UI loads the code location; nothing has to answer at the service's address."""
-    port = free_port()
-    settings = {"WMS_BASE_URL": "http://127.0.0.1:9", "WMS_API_TOKEN": "none"}
-    with subprocess.Popen([program, "ui", "--port", str(port)], cwd=folder, env=settings) as ui:
-        try:
-            return any(is_loaded(port) for _ in range(120))
-        finally:
-            ui.terminate()
-
-
-def is_loaded(port: int) -> bool:
-    time.sleep(1)
-    try:
-        answer = httpx.post(f"http://127.0.0.1:{port}/graphql", json={"query": LOADED})
-    except httpx.TransportError:  # not yet
-        return False
-    return "RepositoryLocation" in answer.text

@@ -23,6 +23,7 @@ from wms_sync_pipelines.home import prepare_home
 POLL_SECONDS = 0.25
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
+COMMAND = (str(Path(sys.executable).with_name("wms-sync")), "ui")
 T = TypeVar("T")
 Run = dict[str, Any]
 
@@ -68,10 +69,17 @@ query Location { workspaceOrError { ... on Workspace { locationEntries { locatio
 
 
 class DagsterUi:
-    """The context is the life of the processes; `home` is its DAGSTER_HOME."""
+    """The context is the life of the processes; `home` is its DAGSTER_HOME, and where it starts unless in `folder`."""
 
-    def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        home: Path,
+        environment: Mapping[str, str],
+        command: Sequence[str] = COMMAND,
+        folder: Path | None = None,
+    ) -> None:
         self.home = prepare_home(home)
+        self._command, self._folder = command, folder or home
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
@@ -83,10 +91,10 @@ class DagsterUi:
         }
 
     def __enter__(self) -> Self:
-        command = [str(Path(sys.executable).with_name("wms-sync")), "ui", "--port", str(self.port)]
+        command = [*self._command, "--port", str(self.port)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                command, cwd=self.home, env=self._environment, stdout=log, stderr=log, start_new_session=True
+                command, cwd=self._folder, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
         try:
             self.wait(self._has_loaded, "the UI to load the code location")
