@@ -119,6 +119,7 @@ def of_relation(settings: Settings, relation: Relation) -> Metadata:
         ]
     )
     in_lake, published = settings.analytics == "ducklake", settings.layout.published.absolute()
+    place = settings.files_url or settings.data_dir.absolute().as_uri()
     code: Metadata = {}
     if isinstance(relation, Mart):
         path = f"marts/{relation.name}.sql"
@@ -127,7 +128,7 @@ def of_relation(settings: Settings, relation: Relation) -> Metadata:
     return {
         "dagster/column_schema": dg.MetadataValue.table_schema(schema),
         "dagster/table_name": f"{LAKE if in_lake else published.stem}.{relation.schema}.{relation.name}",
-        "dagster/uri": settings.layout.files.where(LAKE) if in_lake else str(published),
+        "dagster/uri": f"{place}/{LAKE}" if in_lake else published.as_uri(),
         **code,
     }
 

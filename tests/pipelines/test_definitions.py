@@ -52,7 +52,7 @@ def test_each_table_says_where_it_is_and_each_mart_what_makes_it(settings, graph
     for relation in relations():
         metadata = graph.get(tables.key(settings, relation)).metadata
         assert metadata["dagster/table_name"] == f"analytics.{relation.schema}.{relation.name}"
-        assert Path(metadata["dagster/uri"]) == settings.layout.published.absolute()
+        assert metadata["dagster/uri"] == settings.layout.published.absolute().as_uri()
         if relation.schema == "marts":
             [file] = metadata["dagster/code_references"].code_references
             assert f"view marts.{relation.name} as" in Path(file.file_path).read_text(encoding="utf-8")
