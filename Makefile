@@ -87,7 +87,7 @@ site: demo-of-docs .venv-site/.installed .site/mermaid.min.js  ## the docs as a 
 pictures: demo-of-docs .browser/.installed  ## the pictures of the docs, from this commit
 	for size in 1300,1050:report 390,900:report-phone; do chromium --headless --no-sandbox --hide-scrollbars \
 		--window-size=$${size%:*} --screenshot=docs/images/$${size#*:}.png .site/demo/report.html; done
-	$(CLICKS) --pictures docs/images
+	$(CLICKS) --basetemp /tmp/wms-sync --pictures docs/images
 
 # environments of their own, so that what they need touches nothing else
 .browser/.installed: $(STAMP) .requirements/browser.txt
