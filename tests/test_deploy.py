@@ -108,6 +108,8 @@ def test_containers_have_one_image_and_the_pinned_dagster():
     compose, values = (yaml.safe_load((PODS / name).read_text()) for name in ("compose.yaml", "helm-values.yaml"))
     images = {service["image"] for service in compose["services"].values()}
     assert {image for image in images if "wms-sync" in image} == {f"wms-sync:{version}"}
+    for page in (PODS / "Dockerfile", ROOT / "docs" / "how-to" / "deploy.md"):
+        assert f"docker build -f deploy/pods/Dockerfile -t wms-sync:{version} ." in page.read_text(encoding="utf-8")
     [deployment] = values["dagster-user-deployments"]["deployments"]
     for started in (deployment, values["dagsterDaemon"], values["dagsterWebserver"]):
         assert started["image"]["tag"] == version

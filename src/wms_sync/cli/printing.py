@@ -103,7 +103,7 @@ def command(name: str = PROGRAM) -> str:
 
     Under uvx, whose environment is not on the user's path, it begins with `uvx`.
     """
-    uv = os.environ.get("UV")  # uv sets it for the processes that it starts
+    uv = shutil.which(os.environ.get("UV", ""))  # uv sets it for the processes that it starts
     if uv and Path(sys.prefix).is_relative_to(subprocess.check_output([uv, "cache", "dir"], text=True).strip()):  # noqa: S603 - uv itself
         package = f'"{PROGRAM}[report]"'
         return f"uvx {package}" if name == PROGRAM else f"uvx --from {package} {name}"
