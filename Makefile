@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo lint test proof soak bench wheel site pictures lock
+.PHONY: help install demo ui lint test proof soak bench wheel site pictures lock
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -21,6 +21,9 @@ $(STAMP): pyproject.toml .requirements/dev.txt
 
 demo: $(STAMP)  ## the whole pipeline against a sandbox of the service
 	$(BIN)/wms-sync demo
+
+ui: $(STAMP)  ## Dagster's UI on your settings, or on a sandbox; PORT=3001 chooses
+	$(BIN)/wms-sync ui $(if $(PORT),--port $(PORT))
 
 lint: $(STAMP)  ## ruff, mypy (strict) and sqlfluff
 	$(BIN)/ruff check .
