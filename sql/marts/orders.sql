@@ -33,8 +33,10 @@ parts as (
         count(*) filter (where is_live) as shipments_live,
         count(*) filter (where is_open) as shipments_open,
         count(*) filter (where is_shipped) as shipments_shipped,
-        bool_or(not is_on_time) as is_any_late,
-        bool_and(is_on_time is not distinct from true) filter (where is_live) as is_each_on_time,
+        case
+            when bool_or(not is_on_time) then false
+            when bool_and(is_on_time is not null) filter (where is_live) then true
+        end as is_on_time,
         bool_or(is_live and is_open is null) as is_any_unknown,
         case when bool_or(is_shipped) then true when bool_and(is_shipped is not null) then false end as is_shipped,
         max(shipped_at) as shipped_at,
@@ -89,28 +91,11 @@ held as (
     group by order_id
 ),
 
-decided as (
+judged as (
     select
         orders.*,
-        case
-            when not state.is_open or not status.is_open then false
-            when state.is_open and status.is_open then true
-        end as is_open,
-        case
-            when items.lines_without_units > 0 or not coalesce(items.is_owed, false) then null
-            when items.is_all_shipped then true
-            when parts.shipments_open > 0 or parts.is_any_unknown then null
-            else false
-        end as is_in_full,
-        case
-            when parts.is_any_late then false
-            when parts.is_each_on_time then true
-        end as is_on_time
+        state.is_open and status.is_open as is_open
     from main.orders
-    left join items
-        on orders.id = items.order_id
-    left join parts
-        on orders.id = parts.order_id
     left join ops.code_values as state
         on state.column_name = 'orders.state' and state."value" = lower(orders.state) and state.is_known
     left join ops.code_values as status
@@ -118,40 +103,40 @@ decided as (
 )
 
 select
-    decided.id as order_id, -- The order; joins marts.orders.order_id
-    decided.unique_id as order_unique_id, -- Human-readable number of the order
-    decided.order_ref, -- The merchant's own reference for the order
-    lower(decided.state) as order_state, -- State of the order, in lower case; ops.code_values has the meanings
-    lower(decided.status) as order_status, -- Status of the order, in lower case; ops.code_values has the meanings
-    decided.is_open, -- Whether the shipment or order is still to be done: every status and state is known to be open. Null if a status is unknown
+    judged.id as order_id, -- The order; joins marts.orders.order_id
+    judged.unique_id as order_unique_id, -- Human-readable number of the order
+    judged.order_ref, -- The merchant's own reference for the order
+    lower(judged.state) as order_state, -- State of the order, in lower case; ops.code_values has the meanings
+    lower(judged.status) as order_status, -- Status of the order, in lower case; ops.code_values has the meanings
+    judged.is_open, -- Whether the shipment or order is still to be done: every status and state is known to be open. Null if a status is unknown
     held.on_hold_since, -- When the order was put on hold (UTC); null unless it is on hold
     (epoch_us(latest_load.data_until) - epoch_us(held.on_hold_since)) / 3600000000 as hours_on_hold, -- Hours from on_hold_since to data_until; null unless the order is on hold
-    decided.merchant_id, -- The merchant; joins main.merchants.id
+    judged.merchant_id, -- The merchant; joins main.merchants.id
     merchants.code as merchant_code, -- Code of the merchant
     merchants."name" as merchant_name, -- Name of the merchant
-    decided.retailer_id, -- The retailer; joins main.retailers.id
+    judged.retailer_id, -- The retailer; joins main.retailers.id
     retailers.code as retailer_code, -- Code of the retailer; null if the service did not send the retailer
     retailers."name" as retailer_name, -- Name of the retailer; null if the service did not send the retailer
-    decided.shipping_method as ordered_shipping_method, -- Code of the shipping method requested by the order
-    decided.requested_ship_date, -- Ship date requested by the order
-    decided.ship_to_country, -- Country of the order's shipping address
-    decided.ship_to_region, -- Region of the order's shipping address
-    decided.ship_to_classification, -- Kind of place, such as residential or commercial
-    decided.declared_value_amount, -- Declared value, in declared_value_currency
-    decided.declared_value_currency, -- Currency of declared_value_amount, three letters
-    decided.customs_value_amount, -- Customs value, in customs_value_currency
-    decided.customs_value_currency, -- Currency of customs_value_amount, three letters
+    judged.shipping_method as ordered_shipping_method, -- Code of the shipping method requested by the order
+    judged.requested_ship_date, -- Ship date requested by the order
+    judged.ship_to_country, -- Country of the order's shipping address
+    judged.ship_to_region, -- Region of the order's shipping address
+    judged.ship_to_classification, -- Kind of place, such as residential or commercial
+    judged.declared_value_amount, -- Declared value, in declared_value_currency
+    judged.declared_value_currency, -- Currency of declared_value_amount, three letters
+    judged.customs_value_amount, -- Customs value, in customs_value_currency
+    judged.customs_value_currency, -- Currency of customs_value_amount, three letters
     parts.timezone, -- Time zone of the local times and days; joins ops.timezones.timezone
-    decided.created_at as order_created_at, -- When the order was created (UTC)
+    judged.created_at as order_created_at, -- When the order was created (UTC)
     parts.order_created_local, -- When the order was created, in local time
     parts.order_created_local::date as order_created_day, -- Local day on which the order was created
     parts.order_updated_local, -- When the order was last changed, in local time
     parts.shipped_at, -- When the shipment, or the last one of the order, was shipped (UTC); null if it was not shipped or the time is unknown
     parts.shipped_local, -- When the shipment, or the last one of the order, was shipped, in local time
     parts.shipped_local::date as shipped_day, -- Local day on which the shipment, or the last one of the order, was shipped
-    decided.delivered_at, -- When the order was delivered (UTC); the service does not say which of several shipments
+    judged.delivered_at, -- When the order was delivered (UTC); the service does not say which of several shipments
     case
-        when decided.is_open then (epoch_us(latest_load.data_until) - epoch_us(decided.created_at)) / 86400000000
+        when judged.is_open then (epoch_us(latest_load.data_until) - epoch_us(judged.created_at)) / 86400000000
     end as age_days, -- Days of 24 hours from creation to data_until, with decimals; null unless the order is open
     coalesce(items.order_lines, 0) as order_lines, -- Number of order items
     coalesce(items.lines_without_units, 0) as lines_without_units, -- Number of items without quantity ordered or shipped; the sums exclude missing quantities
@@ -161,31 +146,33 @@ select
     items.units_picked, -- Quantity picked, in pieces; null if no item has a quantity
     items.units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
     items.units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
-    case when not decided.is_open then 0 else items.units_backordered end as units_backordered, -- Quantity that waits for stock, in pieces; 0 once the order is closed
+    case when not judged.is_open then 0 else items.units_backordered end as units_backordered, -- Quantity that waits for stock, in pieces; 0 once the order is closed
     coalesce(parts.shipments, 0) as shipments, -- Number of shipments, with any status
     coalesce(parts.shipments_live, 0) as shipments_live, -- Number of shipments that were not canceled, voided or deleted
     coalesce(parts.shipments_open, 0) as shipments_open, -- Number of open shipments
     coalesce(parts.shipments_shipped, 0) as shipments_shipped, -- Number of shipped shipments
     coalesce(parts.packages, 0) as packages, -- Number of packages
     parts.cost, -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
-    case when parts.shipments > 0 then parts.is_shipped else false end as is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
+    parts.order_id is not null and parts.is_shipped as is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     coalesce(parts.shipments_live > 1, false) as is_split, -- Whether the order has more than one live shipment
-    decided.is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
-    decided.is_in_full, -- Whether every piece that was ordered and not canceled was shipped; null if not yet, while a shipment is open or has an unknown status, if a quantity is missing, or if no piece is owed
+    parts.is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
     case
-        when not decided.is_on_time or not decided.is_in_full then false
-        when decided.is_on_time and decided.is_in_full then true
-    end as is_otif -- Whether the order was shipped on time and in full: false as soon as either is false, true if both are true, else null
-from decided
+        when items.lines_without_units > 0 or not coalesce(items.is_owed, false) then null
+        when items.is_all_shipped then true
+        when parts.shipments_open > 0 or parts.is_any_unknown then null
+        else false
+    end as is_in_full, -- Whether every piece that was ordered and not canceled was shipped; null if not yet, while a shipment is open or has an unknown status, if a quantity is missing, or if no piece is owed
+    parts.is_on_time and is_in_full as is_otif -- Whether the order was shipped on time and in full: false as soon as either is false, true if both are true, else null
+from judged
 left join items
-    on decided.id = items.order_id
+    on judged.id = items.order_id
 left join parts
-    on decided.id = parts.order_id
+    on judged.id = parts.order_id
 left join held
-    on decided.id = held.order_id
+    on judged.id = held.order_id
 left join main.merchants
-    on decided.merchant_id = merchants.id
+    on judged.merchant_id = merchants.id
 left join main.retailers
-    on decided.retailer_id = retailers.id
+    on judged.retailer_id = retailers.id
 left join ops.latest_load
     on true
