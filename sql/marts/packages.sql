@@ -45,36 +45,28 @@ totals as (
         case when count(*) = count(billable_kg) and sum(billable_kg) > 0 then sum(billable_kg) end as billable_kg
     from weighed
     group by shipment_id
-),
-
-divided as (
-    select
-        weighed.*,
-        shipments.carrier_shipping_cost * coalesce(weighed.billable_kg / totals.billable_kg, 1 / totals.packages) as cost,
-        case when weighed.billable_kg - weighed.item_kg is not null then greatest(weighed.billable_kg - weighed.item_kg, 0) end as excess_kg
-    from weighed
-    inner join totals
-        on weighed.shipment_id = totals.shipment_id
-    inner join main.shipments
-        on weighed.shipment_id = shipments.id
 )
 
 select
-    divided.shipment_id, -- The shipment; joins marts.shipments.shipment_id
-    divided.position as package_position, -- Position of the package in the shipment, from 1
-    divided.tracking_ref, -- Tracking number
-    divided.sscc, -- Serial Shipping Container Code (SSCC)
-    divided.cost, -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
-    case when divided.billable_kg > 0 then divided.cost end as cost_by_kg, -- Part of cost with a billed weight: sum(cost_by_kg) / sum(billed_kg) is the cost per kg. Null together with billed_kg
-    case when divided.billable_kg > 0 and divided.cost is not null then divided.billable_kg end as billed_kg, -- Weight that the carrier bills, in kg; null together with cost_by_kg
-    divided.dimensional_kg, -- Weight computed from the dimensions, in kg
-    divided.item_kg, -- Weight of the items inside, in kg; null if an item has no weight or quantity
-    divided.excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either weight is unknown
-    divided.cost * divided.excess_kg / nullif(divided.billable_kg, 0) as excess_cost, -- Part of cost for excess_kg
-    divided.total_void_percent as void_percent, -- Void space of the package, in percent
-    divided.container_id, -- The box; joins main.products.id
+    weighed.shipment_id, -- The shipment; joins marts.shipments.shipment_id
+    weighed.position as package_position, -- Position of the package in the shipment, from 1
+    weighed.tracking_ref, -- Tracking number
+    weighed.sscc, -- Serial Shipping Container Code (SSCC)
+    shipments.carrier_shipping_cost * coalesce(weighed.billable_kg / totals.billable_kg, 1 / totals.packages) as cost, -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
+    case when weighed.billable_kg > 0 then cost end as cost_by_kg, -- Part of cost with a billed weight: sum(cost_by_kg) / sum(billed_kg) is the cost per kg. Null together with billed_kg
+    case when cost_by_kg is not null then weighed.billable_kg end as billed_kg, -- Weight that the carrier bills, in kg; null together with cost_by_kg
+    weighed.dimensional_kg, -- Weight computed from the dimensions, in kg
+    weighed.item_kg, -- Weight of the items inside, in kg; null if an item has no weight or quantity
+    case when weighed.billable_kg - weighed.item_kg is not null then greatest(weighed.billable_kg - weighed.item_kg, 0) end as excess_kg, -- Billed weight beyond that of the items, in kg; 0 if there is none, null if either weight is unknown
+    cost * excess_kg / nullif(weighed.billable_kg, 0) as excess_cost, -- Part of cost for excess_kg
+    weighed.total_void_percent as void_percent, -- Void space of the package, in percent
+    weighed.container_id, -- The box; joins main.products.id
     box."name" as container_name, -- Name of the box
-    divided.container_style -- Style of the box
-from divided
+    weighed.container_style -- Style of the box
+from weighed
+inner join totals
+    on weighed.shipment_id = totals.shipment_id
+inner join main.shipments
+    on weighed.shipment_id = shipments.id
 left join main.products as box
-    on divided.container_id = box.id
+    on weighed.container_id = box.id

@@ -6,22 +6,12 @@ create or replace view history.status_changes as
 with versions as (
     select
         'shipment' as object,
-        id,
-        version,
-        status,
-        valid_from,
-        valid_to,
-        seen_at
+        *
     from history.shipments
     union all by name
     select
         'order' as object,
-        id,
-        version,
-        status,
-        valid_from,
-        valid_to,
-        seen_at
+        *
     from history.orders
 ),
 
@@ -29,24 +19,8 @@ compared as (
     select
         *,
         lag(status) over (partition by object, id order by version) as previous_status,
-        last_value(valid_to) over (
-            partition by object, id
-            order by version
-            rows between unbounded preceding and unbounded following
-        ) as ends_at
+        max(valid_to) filter (where is_current) over (partition by object, id) as ends_at
     from versions
-),
-
-changes as (
-    select
-        *,
-        coalesce(
-            lead(valid_from) over (partition by object, id order by version),
-            ends_at
-        ) as ended_at,
-        lead(version) over (partition by object, id order by version) is null as is_latest
-    from compared
-    where version = 1 or status is distinct from previous_status
 )
 
 select
@@ -56,8 +30,9 @@ select
     status, -- The new status, an open set
     previous_status, -- The previous status; null for the first observed status
     valid_from as changed_at, -- When the status began, valid_from of that version (UTC)
-    ended_at, -- When the status ended, or the object was missing from the service (UTC); null while the object has the status
+    coalesce(lead(valid_from) over (partition by object, id order by version), ends_at) as ended_at, -- When the status ended, or the object was missing from the service (UTC); null while the object has the status
     date_diff('second', valid_from, ended_at) / 3600 as hours, -- Hours from changed_at to ended_at; null while the object has the status
-    is_latest, -- Whether this is the last observed status
+    lead(version) over (partition by object, id order by version) is null as is_latest, -- Whether this is the last observed status
     seen_at -- When a page first contained the object with this status (UTC)
-from changes
+from compared
+where version = 1 or status is distinct from previous_status
