@@ -191,6 +191,6 @@ def test_an_sql_file_holds_one_documented_statement():
         assert text.startswith("--"), f"no header comment in {path}"
         if path.parent.name in {"types", "fence", "statistics"}:
             continue  # a file a group of types; statements of PostgreSQL
-        assert {"source", "description"} & set(sql_files.headers(text)), f"{path} says neither source nor what it finds"
+        assert {"grain", "source", "description"} & set(sql_files.headers(text)), f"{path} does not say what it finds"
         if "{" not in re.sub(r"--.*|'[^']*'|\$\w+|columns = \{[^}]*\}", "", text):
             assert len(duckdb.extract_statements(text)) == 1, path

@@ -1,6 +1,4 @@
 -- grain: one row: the shipments that are open past their ship-by date
--- keys: shipments
--- source: marts.shipments, marts.orders
 -- notes: new: since a week. Shipments of closed orders are not waited for by anybody
 select
     count(*) as shipments,

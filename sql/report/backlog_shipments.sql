@@ -1,6 +1,4 @@
 -- grain: one row per shipment that is open past its ship-by date for up to thirty days, the newest twenty
--- keys: shipment_id
--- source: marts.shipments, marts.orders, ops.code_values
 select
     shipments.shipment_id,
     shipments.shipment_unique_id,

@@ -1,6 +1,4 @@
 -- grain: one row per carrier of the eight whole weeks, the ten with the most shipments
--- keys: carrier_code
--- source: marts.shipments
 -- notes: voided labels are those of shipments that were created in these weeks
 select
     carrier_code,

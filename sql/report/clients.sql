@@ -1,6 +1,4 @@
 -- grain: one row per merchant with something due, shipped or open past its day in the last two whole weeks
--- keys: id
--- source: marts.shipments
 select
     merchant_id as id,
     merchant_name as "name",

@@ -1,6 +1,4 @@
 -- grain: one row per warehouse and week of the ship-by date, this week and the eight before
--- keys: id, week
--- source: marts.shipments
 select
     warehouse_id as id,
     warehouse_name as "name",

@@ -1,6 +1,4 @@
 -- grain: one row per local hour in which something was packed in the eight whole weeks
--- keys: hour
--- source: marts.shipments
 -- notes: shipments is per hour and working day, a day on which something was packed, over all warehouses, each by its own clock
 with packed as (
     select

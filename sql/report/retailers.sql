@@ -1,6 +1,4 @@
 -- grain: one row per retailer with shipments due in the four whole weeks, the ten with the most
--- keys: id
--- source: marts.shipments
 select
     retailer_id as id,
     coalesce(retailer_name, retailer_code) as "name",

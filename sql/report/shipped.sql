@@ -1,6 +1,4 @@
 -- grain: one row per week in which shipments were shipped, the eight whole weeks
--- keys: week
--- source: marts.shipments
 -- notes: an order whose shipments were shipped in two weeks counts in both
 select
     date_trunc('week', shipped_day)::date as week,

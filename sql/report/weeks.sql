@@ -1,6 +1,4 @@
 -- grain: one row: this week, the first week with something shipped or due, and the warehouses without a time zone
--- keys: this_week
--- source: marts.shipments
 -- notes: a week begins on Monday. This week is that of the warehouse where it begins last, so that the weeks before it are whole everywhere
 select
     min(date_trunc('week', local_today))::date as this_week,

@@ -1,6 +1,5 @@
 -- question: What share of due shipments was shipped on time, by warehouse and week?
 -- grain: one row per warehouse and local week of the ship-by date, for days that are over
--- source: marts.shipments
 select
     warehouse_name,
     date_trunc('week', target_ship_date)::date as week,

@@ -1,6 +1,5 @@
 -- question: What share of orders was on time and in full, by retailer?
 -- grain: one row per retailer; the share counts only orders for which it is known
--- source: marts.orders
 select
     retailer_code,
     count(*) as orders,

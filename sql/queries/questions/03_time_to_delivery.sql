@@ -1,6 +1,5 @@
 -- question: How long does it take from order to shipment, packing, shipping and delivery?
 -- grain: one row per warehouse; medians in hours of shipped shipments
--- source: marts.shipments
 select
     warehouse_name,
     count(*) as shipments,

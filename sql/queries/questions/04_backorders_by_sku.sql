@@ -1,6 +1,5 @@
 -- question: Which SKUs wait for stock?
 -- grain: one row per merchant and SKU of an order that waits for it; units are pieces
--- source: marts.order_lines
 select
     merchant_name,
     sku,

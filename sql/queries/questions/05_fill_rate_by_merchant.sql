@@ -1,6 +1,5 @@
 -- question: What share of the ordered pieces was shipped, by merchant?
 -- grain: one row per merchant, without canceled pieces and orders without quantities
--- source: marts.orders
 select
     merchant_name,
     count(*) as orders,

@@ -1,6 +1,5 @@
 -- question: What does a shipment, and a kilogram, cost with each carrier?
 -- grain: one row per carrier; shipped shipments
--- source: marts.shipments
 select
     carrier_code,
     count(*) as shipments,

@@ -1,6 +1,5 @@
 -- question: What does shipping cost by country and region?
 -- grain: one row per country and region of the shipping address; shipped shipments
--- source: marts.shipments
 select
     ship_to_country,
     ship_to_region,

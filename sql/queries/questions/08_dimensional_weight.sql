@@ -1,6 +1,5 @@
 -- question: How much weight is billed beyond that of the items, because packages are large?
 -- grain: one row per carrier; packages of shipped shipments whose weights are known
--- source: marts.packages, marts.shipments
 select
     shipments.carrier_code,
     count(*) as packages,

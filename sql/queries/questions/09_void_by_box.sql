@@ -1,6 +1,5 @@
 -- question: How much void space do packages have, by box?
 -- grain: one row per box; void space in percent; packages of shipped shipments
--- source: marts.packages, marts.shipments
 select
     packages.container_name,
     count(packages.void_percent) as packages,

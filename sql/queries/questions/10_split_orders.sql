@@ -1,6 +1,5 @@
 -- question: What share of orders is split over several shipments?
 -- grain: one row per merchant; orders with a live shipment
--- source: marts.orders
 select
     merchant_name,
     count(*) as orders,

@@ -1,6 +1,5 @@
 -- question: Which retailers get late shipments, wrong methods, or packages without an SSCC?
 -- grain: one row per retailer; live shipments
--- source: marts.shipments
 select
     retailer_code,
     count(*) as shipments,

@@ -1,6 +1,5 @@
 -- question: Which shipments were created and due on the same local day, and shipped later?
 -- grain: one row per warehouse; created and due on one local day that is over
--- source: marts.shipments
 select
     warehouse_name,
     count(is_on_time) as created_and_due,

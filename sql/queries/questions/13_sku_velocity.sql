@@ -1,6 +1,5 @@
 -- question: How much of each SKU is shipped per week?
 -- grain: one row per merchant, SKU and local week; units are pieces
--- source: marts.shipment_lines
 select
     merchant_name,
     sku,

@@ -1,6 +1,5 @@
 -- question: How much packaging is used per month?
 -- grain: one row per packaging item and local month of packing; units are pieces; live shipments
--- source: marts.packaging, marts.shipments
 select
     packaging.packaging_name,
     packaging.used_as,

@@ -1,6 +1,5 @@
 -- question: Which shipments hold hazardous goods?
 -- grain: one row per shipment with a product that is not of the kind NORMAL
--- source: marts.shipments
 select
     shipment_id,
     shipment_status,

@@ -1,6 +1,5 @@
 -- question: What customs value was shipped, by country and currency?
 -- grain: one row per country and currency; orders with a shipped shipment. Different currencies are not added up
--- source: marts.orders
 select
     ship_to_country,
     customs_value_currency,

@@ -1,6 +1,5 @@
 -- question: How old are the open orders?
 -- grain: one row per open order, the oldest first; age in days at data_until
--- source: marts.orders
 select
     order_ref,
     merchant_name,

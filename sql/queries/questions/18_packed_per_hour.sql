@@ -1,6 +1,5 @@
 -- question: At which hours are shipments packed?
 -- grain: one row per warehouse and local hour, over all days
--- source: marts.shipments
 select
     warehouse_name,
     packed_hour,

@@ -1,6 +1,5 @@
 -- question: Which shipments hold lot or serial number X?
 -- grain: one row per package in which the value was collected; lot is the value to search for
--- source: package_collected_data, marts.shipments
 select
     shipments.shipment_id,
     collected.package_position,

@@ -1,6 +1,5 @@
 -- question: How many shipments were canceled or voided, and how many of them after packing?
 -- grain: one row per status canceled or voided
--- source: marts.shipments
 select
     shipment_status,
     count(*) as shipments,

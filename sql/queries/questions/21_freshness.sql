@@ -1,6 +1,5 @@
 -- question: How fresh is the data?
 -- grain: one row
--- source: marts.freshness
 select
     data_until,
     loaded_at,

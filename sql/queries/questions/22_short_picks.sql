@@ -1,6 +1,5 @@
 -- question: Which items were picked short?
 -- grain: one row per item of a packed shipment; units are pieces
--- source: marts.shipment_lines
 select
     shipment_id,
     sku,

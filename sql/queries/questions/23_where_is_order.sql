@@ -1,6 +1,5 @@
 -- question: Where is order X, and what are its tracking numbers?
 -- grain: one row per shipment of the order; order_ref is the merchant's reference
--- source: marts.shipments
 select
     order_ref,
     shipment_unique_id,

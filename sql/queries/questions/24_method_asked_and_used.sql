@@ -1,6 +1,5 @@
 -- question: Which shipping method was requested, and which is used?
 -- grain: one row per requested method and used method, of shipped shipments
--- source: marts.shipments
 select
     ordered_shipping_method,
     shipping_method,

@@ -1,6 +1,5 @@
 -- question: What does a 3PL bill each merchant for a month?
 -- grain: one row per merchant and local month; shipped shipments
--- source: marts.shipments
 select
     merchant_code,
     date_trunc('month', shipped_day)::date as month,
