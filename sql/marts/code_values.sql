@@ -105,6 +105,5 @@ select
     present.*,
     false as is_known
 from present
-anti join known
-    on present.column_name = known.column_name and present."value" = known."value"
+anti join known on present.column_name = known.column_name and present."value" = known."value"
 where present."value" is not null

@@ -22,7 +22,5 @@ select
     items.qty_canceled as units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
     case when not orders.is_open then 0 else items.qty_backordered end as units_backordered -- Quantity that waits for stock, in pieces; 0 once the order is closed
 from main.order_items as items
-left join marts.orders
-    on items.order_id = orders.order_id
-left join main.products
-    on items.product_id = products.id
+left join marts.orders on items.order_id = orders.order_id
+left join main.products on items.product_id = products.id

@@ -61,8 +61,7 @@ statuses as (
         (created_at, position) as since,
         lower(status) = 'holded' as is_on_hold
     from main.order_status_history
-    semi join on_hold
-        on order_status_history.order_id = on_hold.id
+    semi join on_hold on order_status_history.order_id = on_hold.id
     where created_at is not null
     union all
     select
@@ -71,8 +70,7 @@ statuses as (
         (valid_from, version) as since,
         coalesce(lower(state) = 'holded', false) or coalesce(lower(status) = 'holded', false) as is_on_hold
     from history.orders
-    semi join on_hold
-        on orders.id = on_hold.id
+    semi join on_hold on orders.id = on_hold.id
 ),
 
 released as (
@@ -135,9 +133,7 @@ select
     parts.shipped_local, -- When the shipment, or the last one of the order, was shipped, in local time
     parts.shipped_local::date as shipped_day, -- Local day on which the shipment, or the last one of the order, was shipped
     judged.delivered_at, -- When the order was delivered (UTC); the service does not say which of several shipments
-    case
-        when judged.is_open then (epoch_us(latest_load.data_until) - epoch_us(judged.created_at)) / 86400000000
-    end as age_days, -- Days of 24 hours from creation to data_until, with decimals; null unless the order is open
+    case when judged.is_open then (epoch_us(latest_load.data_until) - epoch_us(judged.created_at)) / 86400000000 end as age_days, -- Days of 24 hours from creation to data_until, with decimals; null unless the order is open
     coalesce(items.order_lines, 0) as order_lines, -- Number of order items
     coalesce(items.lines_without_units, 0) as lines_without_units, -- Number of items without quantity ordered or shipped; the sums exclude missing quantities
     coalesce(items.skus, 0) as skus, -- Number of different SKUs
@@ -164,15 +160,9 @@ select
     end as is_in_full, -- Whether every piece that was ordered and not canceled was shipped; null if not yet, while a shipment is open or has an unknown status, if a quantity is missing, or if no piece is owed
     parts.is_on_time and is_in_full as is_otif -- Whether the order was shipped on time and in full: false as soon as either is false, true if both are true, else null
 from judged
-left join items
-    on judged.id = items.order_id
-left join parts
-    on judged.id = parts.order_id
-left join held
-    on judged.id = held.order_id
-left join main.merchants
-    on judged.merchant_id = merchants.id
-left join main.retailers
-    on judged.retailer_id = retailers.id
-left join ops.latest_load
-    on true
+left join items on judged.id = items.order_id
+left join parts on judged.id = parts.order_id
+left join held on judged.id = held.order_id
+left join main.merchants on judged.merchant_id = merchants.id
+left join main.retailers on judged.retailer_id = retailers.id
+left join ops.latest_load on true

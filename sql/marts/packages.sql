@@ -18,8 +18,7 @@ item_weight as (
                 then sum(items.weight_value * items.quantity * unit.kilograms)
         end as kilograms
     from main.package_items as items
-    left join unit
-        on lower(items.weight_unit) = unit.unit
+    left join unit on lower(items.weight_unit) = unit.unit
     group by items.shipment_id, items.package_position
 ),
 
@@ -30,10 +29,8 @@ weighed as (
         packages.dimensional_weight_value * dimensional.kilograms as dimensional_kg,
         item_weight.kilograms as item_kg
     from main.packages
-    left join unit as billable
-        on lower(packages.billable_weight_unit) = billable.unit
-    left join unit as dimensional
-        on lower(packages.dimensional_weight_unit) = dimensional.unit
+    left join unit as billable on lower(packages.billable_weight_unit) = billable.unit
+    left join unit as dimensional on lower(packages.dimensional_weight_unit) = dimensional.unit
     left join item_weight
         on packages.shipment_id = item_weight.shipment_id and packages.position = item_weight.package_position
 ),
@@ -64,9 +61,6 @@ select
     box."name" as container_name, -- Name of the box
     weighed.container_style -- Style of the box
 from weighed
-inner join totals
-    on weighed.shipment_id = totals.shipment_id
-inner join main.shipments
-    on weighed.shipment_id = shipments.id
-left join main.products as box
-    on weighed.container_id = box.id
+inner join totals on weighed.shipment_id = totals.shipment_id
+inner join main.shipments on weighed.shipment_id = shipments.id
+left join main.products as box on weighed.container_id = box.id

@@ -41,6 +41,5 @@ select
     products."type" as packaging_type, -- Kind of the packaging item, such as PackagingContainer
     used.packaging_units -- Quantity of packaging used, in pieces; 1 for a container or infill. Null if the service sent none
 from used
-left join main.products
-    on used.packaging_id = products.id
+left join main.products on used.packaging_id = products.id
 where used.packaging_id is not null

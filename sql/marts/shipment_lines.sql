@@ -43,9 +43,6 @@ select
             then greatest(items.quantity - coalesce(items.qty_canceled, 0) - items.qty_shipped, 0)
     end as units_shipped_short -- Quantity of a shipped shipment that was not canceled and not shipped, in pieces; null if a quantity is missing
 from main.shipment_items as items
-left join marts.shipments
-    on items.shipment_id = shipments.shipment_id
-left join reserved
-    on items.shipment_id = reserved.shipment_id and items.id = reserved.shipment_item_id
-left join main.products
-    on items.product_id = products.id
+left join marts.shipments on items.shipment_id = shipments.shipment_id
+left join reserved on items.shipment_id = reserved.shipment_id and items.id = reserved.shipment_item_id
+left join main.products on items.product_id = products.id

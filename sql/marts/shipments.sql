@@ -49,8 +49,7 @@ items as (
         sum(items.qty_canceled)::decimal(18, 4) as units_canceled,
         string_agg(distinct products.goods_type, ', ' order by products.goods_type) as goods_types
     from main.shipment_items as items
-    left join main.products
-        on items.product_id = products.id
+    left join main.products on items.product_id = products.id
     group by items.shipment_id
 ),
 
@@ -79,8 +78,7 @@ today as (
         timezones.timezone,
         make_timestamp(epoch_us(latest_load.data_until) + timezones.utc_offset_seconds * 1000000)::date as local_today
     from ops.latest_load
-    inner join ops.timezones
-        on latest_load.data_until >= timezones.from_at and latest_load.data_until < timezones.to_at
+    inner join ops.timezones on latest_load.data_until >= timezones.from_at and latest_load.data_until < timezones.to_at
 ),
 
 shipment as (
@@ -119,31 +117,20 @@ shipment as (
             when 'packed' then shipments.packed_at
         end as shipped_at
     from main.shipments
-    left join main.orders
-        on shipments.order_id = orders.id
-    left join main.warehouses
-        on shipments.warehouse_id = warehouses.id
-    left join shipped_per_order
-        on shipments.order_id = shipped_per_order.order_id
-    left join first_promise
-        on shipments.id = first_promise.id
+    left join main.orders on shipments.order_id = orders.id
+    left join main.warehouses on shipments.warehouse_id = warehouses.id
+    left join shipped_per_order on shipments.order_id = shipped_per_order.order_id
+    left join first_promise on shipments.id = first_promise.id
     left join ops.code_values as code
-        on
-            lower(shipments.status) = code."value"
-            and code.column_name = 'shipments.status'
-            and code.is_known
+        on code.column_name = 'shipments.status' and code."value" = lower(shipments.status) and code.is_known
 ),
 
 judged as (
     select
         shipment.*,
         today.local_today,
-        make_timestamp(
-            epoch_us(shipment.order_created_at) + coalesce(ordered.utc_offset_seconds, 0) * 1000000
-        ) as order_created_local,
-        make_timestamp(
-            epoch_us(shipment.order_updated_at) + coalesce(changed.utc_offset_seconds, 0) * 1000000
-        ) as order_updated_local,
+        make_timestamp(epoch_us(shipment.order_created_at) + coalesce(ordered.utc_offset_seconds, 0) * 1000000) as order_created_local,
+        make_timestamp(epoch_us(shipment.order_updated_at) + coalesce(changed.utc_offset_seconds, 0) * 1000000) as order_updated_local,
         make_timestamp(epoch_us(shipment.created_at) + coalesce(created.utc_offset_seconds, 0) * 1000000) as created_local,
         make_timestamp(epoch_us(shipment.packed_at) + coalesce(packed.utc_offset_seconds, 0) * 1000000) as packed_local,
         make_timestamp(epoch_us(shipment.shipped_at) + coalesce(gone.utc_offset_seconds, 0) * 1000000) as shipped_local,
@@ -153,28 +140,17 @@ judged as (
             when shipment.is_open then today.local_today
         end as judged_day
     from shipment
-    left join today
-        on shipment.timezone = today.timezone
+    left join today on shipment.timezone = today.timezone
     left join ops.timezones as ordered
-        on
-            shipment.timezone = ordered.timezone
-            and shipment.order_created_at >= ordered.from_at and shipment.order_created_at < ordered.to_at
+        on shipment.timezone = ordered.timezone and shipment.order_created_at >= ordered.from_at and shipment.order_created_at < ordered.to_at
     left join ops.timezones as changed
-        on
-            shipment.timezone = changed.timezone
-            and shipment.order_updated_at >= changed.from_at and shipment.order_updated_at < changed.to_at
+        on shipment.timezone = changed.timezone and shipment.order_updated_at >= changed.from_at and shipment.order_updated_at < changed.to_at
     left join ops.timezones as created
-        on
-            shipment.timezone = created.timezone
-            and shipment.created_at >= created.from_at and shipment.created_at < created.to_at
+        on shipment.timezone = created.timezone and shipment.created_at >= created.from_at and shipment.created_at < created.to_at
     left join ops.timezones as packed
-        on
-            shipment.timezone = packed.timezone
-            and shipment.packed_at >= packed.from_at and shipment.packed_at < packed.to_at
+        on shipment.timezone = packed.timezone and shipment.packed_at >= packed.from_at and shipment.packed_at < packed.to_at
     left join ops.timezones as gone
-        on
-            shipment.timezone = gone.timezone
-            and shipment.shipped_at >= gone.from_at and shipment.shipped_at < gone.to_at
+        on shipment.timezone = gone.timezone and shipment.shipped_at >= gone.from_at and shipment.shipped_at < gone.to_at
 )
 
 select
@@ -231,10 +207,7 @@ select
     judged.shipping_carrier_code as carrier_code, -- Code of the carrier
     judged.shipping_method, -- Code of the shipping method used
     judged.ordered_shipping_method, -- Code of the shipping method requested by the order
-    case
-        when len(retailers.allowed_shipping_methods) > 0
-            then list_contains(retailers.allowed_shipping_methods, judged.shipping_method)
-    end as is_method_allowed, -- Whether the retailer allows the method used; null if the retailer lists no methods or no method is set
+    list_contains(nullif(retailers.allowed_shipping_methods, []), judged.shipping_method) as is_method_allowed, -- Whether the retailer allows the method used; null if the retailer lists no methods or no method is set
     judged.shipping_service_name, -- Name of the carrier's service
     judged.tpb_group, -- Label of the third-party billing group that is billed
     third_party.label as ordered_tpb_group, -- Label of the third-party billing group of the order
@@ -263,19 +236,11 @@ select
     packed.cost_by_kg, -- Part of cost with a billed weight: sum(cost_by_kg) / sum(billed_kg) is the cost per kg. Null together with billed_kg
     judged.carrier_shipping_cost::double as cost -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
 from judged
-left join replacement
-    on judged.id = replacement.id
-left join main.merchants
-    on judged.merchant_id = merchants.id
-left join main.retailers
-    on judged.retailer_id = retailers.id
-left join main.retailer_ship_to_locations as ship_to
-    on judged.retailer_ship_to_location_id = ship_to.id
-left join main.third_party_billing_groups as third_party
-    on judged.tpb_group_id = third_party.id
-left join items
-    on judged.id = items.shipment_id
-left join packed
-    on judged.id = packed.shipment_id
-left join used
-    on judged.id = used.shipment_id
+left join replacement on judged.id = replacement.id
+left join main.merchants on judged.merchant_id = merchants.id
+left join main.retailers on judged.retailer_id = retailers.id
+left join main.retailer_ship_to_locations as ship_to on judged.retailer_ship_to_location_id = ship_to.id
+left join main.third_party_billing_groups as third_party on judged.tpb_group_id = third_party.id
+left join items on judged.id = items.shipment_id
+left join packed on judged.id = packed.shipment_id
+left join used on judged.id = used.shipment_id

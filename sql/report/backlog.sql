@@ -7,6 +7,5 @@ select
     count(*) filter (where not orders.is_open) as of_closed_orders,
     count(*) filter (where orders.is_open is distinct from false and shipments.days_late > 30) as over_thirty_days
 from marts.shipments
-left join marts.orders
-    on shipments.order_id = orders.order_id
+left join marts.orders on shipments.order_id = orders.order_id
 where shipments.is_open and shipments.days_late > 0

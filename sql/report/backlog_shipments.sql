@@ -9,8 +9,7 @@ select
     shipments.merchant_name,
     coalesce(of_order.next_step, of_shipment.next_step) as next_step
 from marts.shipments
-left join marts.orders
-    on shipments.order_id = orders.order_id
+left join marts.orders on shipments.order_id = orders.order_id
 left join ops.code_values as of_order
     on of_order.column_name = 'orders.status' and orders.order_status = of_order."value"
 left join ops.code_values as of_shipment

@@ -7,8 +7,7 @@ select
     round(sum(packages.excess_kg), 4) as excess_kg,
     round(sum(packages.excess_cost), 4) as excess_cost
 from marts.packages
-inner join marts.shipments
-    on packages.shipment_id = shipments.shipment_id
+inner join marts.shipments on packages.shipment_id = shipments.shipment_id
 where shipments.is_shipped and packages.excess_kg is not null
 group by shipments.carrier_code
 order by shipments.carrier_code

@@ -7,8 +7,7 @@ select
     count(*) as uses,
     sum(packaging.packaging_units) as packaging_units
 from marts.packaging
-inner join marts.shipments
-    on packaging.shipment_id = shipments.shipment_id
+inner join marts.shipments on packaging.shipment_id = shipments.shipment_id
 where shipments.is_live and shipments.packed_day is not null
 group by packaging.packaging_id, packaging.packaging_name, packaging.used_as, month
 order by month, packaging.packaging_name, packaging.used_as

@@ -8,7 +8,6 @@ select
     shipments.shipment_status,
     shipments.shipped_day
 from main.package_collected_data as collected
-inner join marts.shipments
-    on collected.shipment_id = shipments.shipment_id
+inner join marts.shipments on collected.shipment_id = shipments.shipment_id
 where collected."value" = $lot
 order by shipments.shipment_id, collected.package_position
