@@ -16,7 +16,6 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from pathlib import Path
 
 import dagster as dg
 from msgspec import Struct
@@ -45,24 +44,18 @@ STARTS_WITHIN = timedelta(hours=1)
 class Mark(Struct, frozen=True):
     """The cursor's entry for a file.
 
-    `held` is the hash of the file's content, with a suffix if the requested run may send rows; `asked_at` is the time
-    of the request (seconds since 1970); `again` is the number of repeated requests.
+    `sha256` is the hash of the content for which a run was last requested, `is_sent` whether that run may send rows;
+    `asked_at` is the time of the request (seconds since 1970); `again` is the number of repeated requests.
     """
 
-    held: str
-    asked_at: float = 0.0
+    sha256: str
+    is_sent: bool
+    asked_at: float
     again: int = 0
 
 
 Marks = dict[str, Mark]
 """The cursor's entries by file name."""
-
-
-class Noticed(Struct, frozen=True):
-    """A file to handle. `identity` does not change if the same tick is evaluated again."""
-
-    given: GivenFile
-    identity: tuple[object, ...]
 
 
 def master_data_files(settings: Settings, jobs: Sequence[AssetJob]) -> dg.SensorDefinition:
@@ -105,88 +98,65 @@ class _Look:
 
     def request(self) -> dg.RunRequest | None:
         """Return a run for new and changed files, and for files whose push is due again; None without such files."""
-        noticed: list[Noticed] = []
-        due: list[tuple[str, Noticed]] = []
+        given: list[GivenFile] = []
+        identity: list[object] = []  # does not change if the same tick is evaluated again
+        sends = self._settings.push_enabled
         for path in files_of(folder_of(self._settings), self._kind):
             mark = self._before.get(path.name)
             if is_arriving(path):
                 self.after |= {path.name: mark} if mark is not None else {}
                 continue
             sha256 = digest_of(path)
-            if mark is None or self._is_another(mark, sha256):
-                self.after[path.name] = Mark(_sent(sha256) if self._settings.push_enabled else sha256, self._now)
-                given = GivenFile(path=str(path), sha256=sha256)
-                noticed.append(Noticed(given, (path.name, sha256, path.stat().st_mtime_ns)))
+            pushed = self._pushed.get(str(path)) if sends else None
+            if pushed is not None and pushed.sha256 != sha256:
+                pushed = None
+            has_ended = False
+            if mark is None or mark.sha256 != sha256 or (sends and not mark.is_sent):
+                self.after[path.name] = Mark(sha256, sends, self._now)
+            elif sends and self._is_due(pushed, mark) and not self._is_under_way:
+                self.after[path.name] = Mark(sha256, sends, self._now, mark.again + 1)
+                has_ended = pushed is not None and pushed.ended_at is not None
             else:
                 self.after[path.name] = mark
-                if self._settings.push_enabled and (again := self._again(path, sha256, mark)) is not None:
-                    due.append((path.name, again))
-        if due and not self._is_under_way():
-            for name, again in due:
-                mark = self.after[name]
-                self.after[name] = Mark(mark.held, self._now, mark.again + 1)
-                noticed.append(again)
-        return self._run(noticed) if noticed else None
+                continue
+            given.append(GivenFile(path=str(path), sha256=sha256, again=has_ended))
+            identity.append((path.name, sha256, path.stat().st_mtime_ns, mark and (mark.asked_at, mark.again)))
+        return self._run(given, identity) if given else None
 
-    def _is_another(self, mark: Mark, sha256: str) -> bool:
-        """Return whether the file has changed since its mark, or was only planned and can now be pushed."""
-        if mark.held not in {sha256, _sent(sha256)}:
-            return True
-        return self._settings.push_enabled and mark.held == sha256
-
-    def _again(self, path: Path, sha256: str, mark: Mark) -> Noticed | None:
-        """Return the file if its push left open rows and is due again; otherwise None."""
-        pushed = self._pushed.get(str(path))
-        if pushed is not None and pushed.sha256 != sha256:
-            pushed = None
-        due_at = self._due_at(pushed, mark)
-        if due_at is None or due_at > self._now:
-            return None
-        has_ended = pushed is not None and pushed.ended_at is not None
-        given = GivenFile(path=str(path), sha256=sha256, again=has_ended)
-        return Noticed(given, (path.name, sha256, mark.asked_at, mark.again))
-
-    def _due_at(self, pushed: PushedFile | None, mark: Mark) -> float | None:
-        """Return the time to push again; None if all rows are settled or wait for a load, or if too many are unsent."""
-        ended_at = pushed.ended_at if pushed is not None else None
-        tried_at = max(mark.asked_at, ended_at.timestamp() if ended_at is not None else 0.0)
-        paused = tried_at + PAUSES[min(mark.again, len(PAUSES) - 1)]
+    def _is_due(self, pushed: PushedFile | None, mark: Mark) -> bool:
+        """Return whether to push again: not if all rows are settled or wait for a load, or if too many are unsent."""
+        ended_at = pushed.ended_at.timestamp() if pushed is not None and pushed.ended_at is not None else None
+        paused = max(mark.asked_at, ended_at or 0.0) + PAUSES[min(mark.again, len(PAUSES) - 1)]
         if pushed is None or ended_at is None:  # the run failed before it had a plan, or was killed
-            return paused
+            return paused <= self._now
         if pushed.unsent:  # a push of more than the limit is refused until the limit is raised
-            return paused if pushed.unsent <= self._settings.push_limit else None
-        if not pushed.waits or (loaded_at := self._newest_load()) <= ended_at:
-            return None
-        return loaded_at.timestamp() if mark.asked_at < loaded_at.timestamp() else paused
+            return paused <= self._now and pushed.unsent <= self._settings.push_limit
+        loaded_at = self._newest_load() if pushed.waits else 0.0
+        return loaded_at > ended_at and (mark.asked_at < loaded_at or paused <= self._now)
 
     @cached_property
     def _pushed(self) -> Mapping[str, PushedFile]:
         with PushFiles.opened(self._settings.database_url) as files:
             return files.of_kind(self._settings.base_url or "", self._kind.name)
 
-    def _newest_load(self) -> datetime:
+    def _newest_load(self) -> float:
         with StateStore.opened(self._settings.database_url) as store:
-            loaded = [window.loaded_at for window in store.windows("loaded") if window.loaded_at is not None]
-        return max(loaded, default=datetime.min.replace(tzinfo=UTC))
+            return max(
+                (window.loaded_at.timestamp() for window in store.windows("loaded") if window.loaded_at), default=0
+            )
 
+    @cached_property
     def _is_under_way(self) -> bool:
-        if pusher(self._settings, self._kind.name) is not None:
-            return True
         since = datetime.now(UTC) - STARTS_WITHIN
         tags = location_tags(self._settings)
         runs = dg.RunsFilter(job_name=push_name(self._kind), statuses=UNFINISHED, created_after=since, tags=tags)
-        return bool(self._instance.get_runs(runs, limit=1))
+        return pusher(self._settings, self._kind.name) is not None or bool(self._instance.get_runs(runs, limit=1))
 
-    def _run(self, noticed: list[Noticed]) -> dg.RunRequest:
+    def _run(self, given: Sequence[GivenFile], identity: Sequence[object]) -> dg.RunRequest:
         """Return the run request for these files. Its run key prevents two runs if a tick is evaluated twice."""
-        ordered = sorted(noticed, key=lambda file: file.given.path)
-        identity = json.dumps([self._settings.push_enabled, [file.identity for file in ordered]])
+        sends = self._settings.push_enabled
         return dg.RunRequest(
-            run_key=hashlib.sha256(identity.encode()).hexdigest(),
-            job_name=push_name(self._kind) if self._settings.push_enabled else plan_name(self._kind),
-            run_config=run_config(self._settings, self._kind, [file.given for file in ordered]),
+            run_key=hashlib.sha256(json.dumps([sends, identity]).encode()).hexdigest(),
+            job_name=push_name(self._kind) if sends else plan_name(self._kind),
+            run_config=run_config(self._settings, self._kind, given),
         )
-
-
-def _sent(sha256: str) -> str:
-    return f"{sha256} sent"
