@@ -16,25 +16,39 @@ from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
 from wms_sync.state.runs import SYNC
 from wms_sync.state.store import StateStore
 
-from . import asset_keys, metadata
-from .metadata import markdown
+from . import asset_keys
+from .metadata import Metadata, listed, markdown
 from .operation import RunResource
 
-NO_GAP = "coverage_has_no_gap"
-FRESH = "sync_cursor_is_fresh"
-CLOCKS = "clocks_agree"
-LAST_SYNC = "last_sync_succeeded"
-NO_OTHER = "runs_tables_and_pushes_are_in_order"
+NO_GAP, FRESH, LAST_SYNC = "coverage_has_no_gap", "sync_cursor_is_fresh", "last_sync_succeeded"
 HOUR = timedelta(hours=1)
 SHOWN_FINDINGS = 3
-SHOWN: Mapping[str, Callable[[str], bool]] = {
-    NO_GAP: lambda finding: finding.startswith("gap-"),
-    FRESH: lambda finding: finding in {"stale", "nothing-synced"},
-    CLOCKS: lambda finding: finding == "clocks",
-    LAST_SYNC: lambda finding: finding == name_of(SYNC),
+CHECKS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    NO_GAP: (
+        lambda finding: finding.startswith("gap-"),
+        "Coverage has no gap between WMS_START_DATE and the newest moment read. The next sync closes a gap.",
+    ),
+    FRESH: (
+        lambda finding: finding in {"stale", "nothing-synced"},
+        "The sync cursor is not older than the time between two scheduled runs (WMS_SCHEDULE_CRON) plus the time for a "
+        "run, no matter when the last run was.",
+    ),
+    "clocks_agree": (
+        lambda finding: finding == "clocks",
+        "At the last sync the clocks of the service and of this machine differed by no more than "
+        "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both.",
+    ),
+    LAST_SYNC: (
+        lambda finding: finding == name_of(SYNC),
+        "The last sync did not fail, whoever started it. The next sync continues where it stopped.",
+    ),
+    "runs_tables_and_pushes_are_in_order": (
+        lambda _: True,
+        "`wms-sync status` has no other open finding: on runs, tables, pushes, files or upkeep. Fix the problem, or "
+        "acknowledge it.",
+    ),
 }
-"""For each check but ``NO_OTHER``, whether it shows a finding, by name."""
-Metadata = Mapping[str, dg.MetadataValue | float | str]
+"""For each check, whether it shows a finding of this name, and its description. The first that shows it has it."""
 
 
 def coverage_checks(settings: Settings) -> dg.AssetChecksDefinition:
@@ -44,44 +58,7 @@ def coverage_checks(settings: Settings) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(
         name="coverage",
         can_subset=True,
-        specs=[
-            dg.AssetCheckSpec(
-                NO_GAP,
-                asset=read,
-                description=(
-                    "Coverage has no gap between WMS_START_DATE and the newest moment read. The next sync closes a gap."
-                ),
-            ),
-            dg.AssetCheckSpec(
-                FRESH,
-                asset=read,
-                description=(
-                    "The sync cursor is not older than the time between two scheduled runs (WMS_SCHEDULE_CRON) plus "
-                    "the time for a run, no matter when the last run was."
-                ),
-            ),
-            dg.AssetCheckSpec(
-                CLOCKS,
-                asset=read,
-                description=(
-                    "At the last sync the clocks of the service and of this machine differed by no more than "
-                    "WMS_CLOCK_TOLERANCE_SECONDS. A sync reads only up to a moment that has passed on both."
-                ),
-            ),
-            dg.AssetCheckSpec(
-                LAST_SYNC,
-                asset=read,
-                description="The last sync did not fail, whoever started it. The next sync continues where it stopped.",
-            ),
-            dg.AssetCheckSpec(
-                NO_OTHER,
-                asset=read,
-                description=(
-                    "`wms-sync status` has no other open finding: on runs, tables, pushes, files or upkeep. Fix the "
-                    "problem, or acknowledge it."
-                ),
-            ),
-        ],
+        specs=[dg.AssetCheckSpec(name, asset=read, description=text) for name, (_, text) in CHECKS.items()],
     )
     def coverage_checks(
         context: dg.AssetCheckExecutionContext, operation: dg.ResourceParam[RunResource]
@@ -95,9 +72,9 @@ def coverage_checks(settings: Settings) -> dg.AssetChecksDefinition:
 def evaluations(settings: Settings) -> Sequence[dg.AssetCheckEvaluation]:
     """Return the results of the checks, as events. A check fails if a finding that it shows is open."""
     now = datetime.now(UTC)
-    found = open_findings(findings_of(settings, now))
-    shown = {name: [finding for finding in found if begins(finding.name)] for name, begins in SHOWN.items()}
-    shown[NO_OTHER] = [finding for finding in found if not any(begins(finding.name) for begins in SHOWN.values())]
+    shown: dict[str, list[Finding]] = {name: [] for name in CHECKS}
+    for finding in open_findings(findings_of(settings, now)):
+        shown[next(name for name, (shows, _) in CHECKS.items() if shows(finding.name))].append(finding)
     reach = _reach(settings, now)
     return [_evaluation(settings, name, findings, reach.get(name, {})) for name, findings in shown.items()]
 
@@ -110,9 +87,9 @@ def _reach(settings: Settings, now: datetime) -> Mapping[str, Metadata]:
         return {}
     newest, gaps = gaps_so_far(settings.start, covered)
     return {
-        NO_GAP: {"covered_to": _moment(newest), "gaps": metadata.listed(gaps, "none")},
+        NO_GAP: {"covered_to": dg.MetadataValue.timestamp(newest), "gaps": listed(gaps, "none")},
         FRESH: {
-            "sync_cursor": _moment(cursor),
+            "sync_cursor": dg.MetadataValue.timestamp(cursor),
             "hours_behind": round((now - cursor) / HOUR, 1),
             "hours_allowed": round(late_after(settings, now) / HOUR, 1),
         },
@@ -134,7 +111,3 @@ def _evaluation(settings: Settings, name: str, findings: Sequence[Finding], fact
 def _listed(findings: Sequence[Finding]) -> str:
     more = f" … and {len(findings) - SHOWN_FINDINGS:,} more" if findings[SHOWN_FINDINGS:] else ""
     return " ".join(finding.sentence for finding in findings[:SHOWN_FINDINGS]) + more
-
-
-def _moment(moment: datetime) -> dg.MetadataValue:
-    return dg.MetadataValue.timestamp(moment)

@@ -78,8 +78,7 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     made = {event.asset_key for event in first.get_asset_materialization_events()}
     assert made == {asset_keys.changes(settings), asset_keys.days(settings)} | of_tables
     evaluated = {check.check_name for check in first.get_asset_check_evaluations()}
-    on_changes = {coverage.NO_GAP, coverage.FRESH, coverage.CLOCKS, coverage.LAST_SYNC, coverage.NO_OTHER}
-    assert evaluated == on_changes | {check.name for check in checks()}
+    assert evaluated == coverage.CHECKS.keys() | {check.name for check in checks()}
 
     [record] = recorded(settings)
     assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "ui")
