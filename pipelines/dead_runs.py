@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from signal import SIGKILL, Signals
+from signal import Signals
 
 import dagster as dg
 from msgspec.structs import replace
@@ -39,8 +39,7 @@ PURPOSES = {
 }
 NEWEST = 20
 LATELY = timedelta(days=1)
-SIGNAL = re.compile(r"was terminated by signal (\d+)")
-EXIT_CODE = re.compile(r"unexpectedly exited with code (\d+)")
+END = re.compile(r"was terminated by signal (?P<signal>\d+)|unexpectedly exited with code (?P<code>\d+)")
 CANCELED = "The run was canceled between two attempts; the next run continues where it stopped."
 GOES_ON = "Landed pages are kept; the next run continues where it stopped."
 OUT_OF_MEMORY = (
@@ -95,15 +94,11 @@ def _purpose_of(job: str) -> str:
 def _end_of_process(instance: dg.DagsterInstance, run_id: str) -> str | None:
     """Return how the process of a run ended, as the code server logged it; None if the run's log does not say."""
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
-        text = entry.dagster_event.message if entry.dagster_event is not None else None
-        if (found := SIGNAL.search(text or "")) is not None:
-            return _ended_by(int(found[1]))
-        if (found := EXIT_CODE.search(text or "")) is not None:
-            return f"The process of this run ended by itself with exit code {found[1]}. {GOES_ON}"
+        found = END.search(entry.message)
+        if found is not None and found["code"]:
+            return f"The process of this run ended by itself with exit code {found['code']}. {GOES_ON}"
+        if found is not None:
+            signal = Signals(int(found["signal"]))
+            memory = f" {OUT_OF_MEMORY}" if signal == Signals.SIGKILL else ""
+            return f"The process of this run was ended by signal {signal:d} ({signal.name}).{memory} {GOES_ON}"
     return None
-
-
-def _ended_by(number: int) -> str:
-    name = Signals(number).name
-    memory = f" {OUT_OF_MEMORY}" if number == SIGKILL else ""
-    return f"The process of this run was ended by signal {number} ({name}).{memory} {GOES_ON}"

@@ -12,7 +12,6 @@ one wait.
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -98,8 +97,7 @@ def run_config(
     settings: Settings, kind: Kind, files: Sequence[GivenFile], *, resend: bool = False, approve: Sequence[str] = ()
 ) -> dict[str, object]:
     """Return the run configuration that handles these files."""
-    config: dict[str, object] = {"files": [file.model_dump(exclude_none=True) for file in files], "resend": resend}
-    config |= {"approve": list(approve)} if approve else {}
+    config = PushConfig(files=list(files), resend=resend, approve=list(approve)).model_dump(exclude_none=True)
     return {"ops": {key(settings, kind).to_python_identifier(): {"config": config}}}
 
 
@@ -140,7 +138,8 @@ def _recorded(
     context: dg.AssetExecutionContext, config: PushConfig, operation: RunResource, kind: Kind, handled: list[Handled]
 ) -> list[WmsSyncError]:
     """Handle the files, and record the run if it sends rows. Return the errors."""
-    if not _sends(context, operation.settings, kind, config):
+    is_allowed = operation.settings.push_enabled or bool(config.approve)
+    if context.job_name != push_name(kind) or not is_allowed:
         return _handle(context, config, operation, kind, handled)
     failures: list[WmsSyncError] = []
     try:
@@ -153,10 +152,6 @@ def _recorded(
     except WmsSyncError as error:  # before the run had its lock
         failures.append(error)
     return failures
-
-
-def _sends(context: dg.AssetExecutionContext, settings: Settings, kind: Kind, config: PushConfig) -> bool:
-    return context.job_name == push_name(kind) and (settings.push_enabled or bool(config.approve))
 
 
 def _handle(
@@ -188,17 +183,14 @@ def _handle(
                 break
     except WmsSyncError as error:
         failures.append(error)
-    return failures or list(_unmet(kind, config, handled))
-
-
-def _unmet(kind: Kind, config: PushConfig, handled: Sequence[Handled]) -> Iterator[MasterDataError]:
-    """Yield the error that fails the run if an approved plan is not the current plan of any file."""
     sent = {done.plan.fingerprint for done in handled if isinstance(done, PushReport)}
-    if unmet := [fingerprint for fingerprint in config.approve if fingerprint not in sent]:
-        yield MasterDataError(
+    if not failures and (unmet := [fingerprint for fingerprint in config.approve if fingerprint not in sent]):
+        text = (
             f"No file has the approved plan {', '.join(unmet)}, or this is not the job {push_name(kind)}: the plan was "
             "not sent. This run shows the current plans. Look at them, and approve the right ones."
         )
+        failures.append(MasterDataError(text))
+    return failures
 
 
 def _all_files(
@@ -261,27 +253,22 @@ def events(
     settings: Settings, kind: Kind, handled: Sequence[Handled], config: PushConfig | None = None
 ) -> Iterator[Event]:
     """Yield the events of handled files. With the `config` of a run, they show how its plans are approved."""
-    for found in _found(settings, kind, handled):
-        yield dg.AssetCheckEvaluation(**found)
+    for name, (severity, words, wrong, _) in CHECKS.items():
+        rows = metadata.rows_of(handled, words)
+        finding = metadata.finding(wrong, rows)
+        yield dg.AssetCheckEvaluation(
+            check_name=name,
+            asset_key=key(settings, kind),
+            passed=finding is None,
+            severity=severity,
+            description=None if finding is None else metadata.markdown(finding),
+            metadata={"rows": len(rows), **({"sample": metadata.rows_table(rows)} if rows else {})},
+        )
     plans = [done.fingerprint for done in handled if isinstance(done, Plan) and done.sends]
     approval = (
         run_config(settings, kind, config.files, resend=config.resend, approve=plans) if config and plans else None
     )
     yield dg.AssetMaterialization(key(settings, kind), metadata=metadata.of_handled(handled, push_name(kind), approval))
-
-
-def _found(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> Iterator[dict[str, Any]]:
-    for name, (severity, words, wrong, _) in CHECKS.items():
-        rows = metadata.rows_of(handled, words)
-        finding = metadata.finding(wrong, rows)
-        yield {
-            "check_name": name,
-            "asset_key": key(settings, kind),
-            "passed": finding is None,
-            "severity": severity,
-            "description": None if finding is None else metadata.markdown(finding),
-            "metadata": metadata.of_rows(rows),
-        }
 
 
 def _description(settings: Settings, kind: Kind) -> str:

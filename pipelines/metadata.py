@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ SHOWN_WINDOWS = 50
 SHOWN_ROWS = 100
 QUIET = frozenset({"create", "created", "already there"})
 """Actions and outcomes that need no attention; their rows come last, because only the first rows are shown."""
+ROWS = dg.TableSchema(
+    [dg.TableColumn(name, "int" if name == "line" else "string") for name in ("file", "line", "key", "what", "why")]
+)
 SHOWN_CHARACTERS = 300
 """The maximum length of a cell, because Dagster's history should not contain whole records."""
 
@@ -84,13 +88,11 @@ def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
     counts = {"dagster/row_count": report.rows[slug]} if slug in report.rows else {}
     shown = {"report": dg.MetadataValue.path(page.absolute())} if page is not None else {}
     merged = {"rows_merged": report.merged.get(slug, 0), **(report.merging(slug) if slug in report.verdicts else {})}
-    return {**counts, **merged, **shown, **of_refresh(report)}
-
-
-def of_refresh(report: RefreshReport) -> Metadata:
-    """Return the metadata of a refresh, which is the same for every table."""
     reaches = report.data_as_of
     return {
+        **counts,
+        **merged,
+        **shown,
         **({"data_as_of": dg.MetadataValue.timestamp(reaches)} if reaches is not None else {}),
         "windows": _windows(report.windows),
         **({"audit": report.audited} if report.audited is not None else {}),
@@ -140,10 +142,8 @@ def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
 
 
 def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:
-    shown = list(ids[:SHOWN_WINDOWS])
-    if len(ids) > SHOWN_WINDOWS:
-        shown.append(f"and {len(ids) - SHOWN_WINDOWS} more")
-    return dg.MetadataValue.json(shown)
+    more = [f"and {len(ids) - SHOWN_WINDOWS} more"] if len(ids) > SHOWN_WINDOWS else []
+    return dg.MetadataValue.json([*ids[:SHOWN_WINDOWS], *more])
 
 
 def _sample(sample: Sample) -> dg.MetadataValue:
@@ -170,15 +170,15 @@ def of_handled(
     facts: dict[str, dg.MetadataValue | int | float | str] = {
         "pushed": dg.MetadataValue.bool(bool(reports)),
         "files": bulleted((done.summary for done in handled), "no file"),
-        **_approval(job, approval),
+        **({} if approval is None else {"approve": _approval(job, approval)}),
         "notes": bulleted(note for plan in plans for note in plan.notes),
         "rows": sum(len(plan.steps) for plan in plans),
-        "plan": _rows_table(rows_of(plans)),
+        "plan": rows_table(rows_of(plans)),
         **_counted("planned", plans),
     }
     if reports:
         facts |= {
-            "outcome": _rows_table(rows_of(reports)),
+            "outcome": rows_table(rows_of(reports)),
             **_counted("rows", reports),
             "requests": sum(report.requests for report in reports),
             "seconds": round(sum(report.seconds for report in reports), 2),
@@ -187,11 +187,9 @@ def of_handled(
     return facts
 
 
-def _approval(job: str, approval: Mapping[str, object] | None) -> Metadata:
-    if approval is None:
-        return {}
+def _approval(job: str, approval: Mapping[str, object]) -> dg.MetadataValue:
     text = f"To send exactly this plan, launch the job `{job}` with this configuration:"
-    return {"approve": dg.MetadataValue.md(f"{text}\n\n```json\n{json.dumps(approval, indent=2)}\n```")}
+    return dg.MetadataValue.md(f"{text}\n\n```json\n{json.dumps(approval, indent=2)}\n```")
 
 
 def rows_of(handled: Sequence[Plan | PushReport], words: Collection[str] = ()) -> list[Row]:
@@ -214,22 +212,15 @@ def finding(wrong: str, rows: Sequence[Row]) -> str | None:
     return sentence(wrong, "{file} line {line}", len(rows), texts) if rows else None
 
 
-def of_rows(rows: Sequence[Row]) -> Metadata:
-    """Return the metadata of a check of master data."""
-    return {"rows": len(rows), **({"sample": _rows_table(rows)} if rows else {})}
-
-
 def _counted(name: str, handled: Sequence[Plan | PushReport]) -> Mapping[str, int]:
     """Return counts such as `planned_create: 4` and `rows_already_there: 1`."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for done in handled:
-        for what, count in done.counts.items():
-            counted = f"{name}_{what.name.lower()}"
-            counts[counted] = counts.get(counted, 0) + count
+        counts.update({f"{name}_{what.name.lower()}": count for what, count in done.counts.items()})
     return counts
 
 
-def _rows_table(rows: Sequence[Row]) -> dg.MetadataValue:
+def rows_table(rows: Sequence[Row]) -> dg.MetadataValue:
     """Return a table of the first rows. If there are more rows, the last row of the table has their number."""
     records = [
         dg.TableRecord({name: cut(value) if isinstance(value, str) else value for name, value in row.items()})
@@ -238,6 +229,4 @@ def _rows_table(rows: Sequence[Row]) -> dg.MetadataValue:
     if len(rows) > SHOWN_ROWS:
         more = f"and {count_of(len(rows) - SHOWN_ROWS, 'row')} more"
         records.append(dg.TableRecord({"file": "", "line": 0, "key": "", "what": more, "why": ""}))
-    types = {"file": "string", "line": "int", "key": "string", "what": "string", "why": "string"}
-    schema = dg.TableSchema(columns=[dg.TableColumn(name, held) for name, held in types.items()])
-    return dg.MetadataValue.table(records, schema)
+    return dg.MetadataValue.table(records, ROWS)

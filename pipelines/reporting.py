@@ -7,7 +7,7 @@ catalogue show them. The command line imports this module only if `DAGSTER_HOME`
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -22,14 +22,20 @@ from wms_sync.state.store import StateStore
 
 from . import asset_keys, coverage, home, master_data, metadata, shipments, tables
 
-Event = dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation
-
 
 def report_shipments(
     settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
 ) -> None:
     """Report a run: the days read, the checks of coverage and, if it published tables, the tables and its read."""
-    _report([*_events(settings, read, refreshed, page), *coverage.evaluations(settings)])
+    events: list[tables.Event] = []
+    if read is not None:
+        with StateStore.opened(settings.database_url) as store:
+            events += shipments.days_shown(settings, store, days_of(read.intervals))
+    if refreshed is not None and refreshed.published:
+        if read is not None:
+            events.append(dg.AssetMaterialization(asset_keys.changes(settings), metadata=metadata.of_read(read)))
+        events += tables.events(settings, refreshed, page)
+    _report([*events, *coverage.evaluations(settings)])
 
 
 def report_push(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> None:
@@ -37,19 +43,7 @@ def report_push(settings: Settings, kind: Kind, handled: Sequence[Handled]) -> N
     _report(master_data.events(settings, kind, handled))
 
 
-def _events(
-    settings: Settings, read: ReadReport | None, refreshed: RefreshReport | None, page: Path | None
-) -> Iterator[Event]:
-    if read is not None:
-        with StateStore.opened(settings.database_url) as store:
-            yield from shipments.days_shown(settings, store, days_of(read.intervals))
-    if refreshed is not None and refreshed.published:
-        if read is not None:
-            yield dg.AssetMaterialization(asset_keys.changes(settings), metadata=metadata.of_read(read))
-        yield from tables.events(settings, refreshed, page)
-
-
-def _report(events: Iterable[Event]) -> None:
+def _report(events: Iterable[tables.Event]) -> None:
     os.environ[home.HOME_VARIABLE] = str(home.prepare_home(Path(os.environ[home.HOME_VARIABLE])))
     with dg.DagsterInstance.get() as instance:
         for event in events:

@@ -10,16 +10,14 @@ Dagster's freshness policy, refer to new data and not to runs.
 """
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 
 from wms_sync.catalogue import Mart, Relation, Table, relations
 from wms_sync.cron import late_after_at_most
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checks import Check, CheckResult, checks
+from wms_sync.shipments.load.checks import Check, checks
 from wms_sync.shipments.load.refresh import RefreshReport
 
 from . import asset_keys, coverage, metadata
@@ -45,17 +43,7 @@ def key(settings: Settings, relation: Relation) -> dg.AssetKey:
     return asset_keys.asset_key(settings, relation.schema, relation.name)
 
 
-@cache
-def _named() -> dict[str, Relation]:
-    """Return the relations by each name that the library uses for them.
-
-    A relation has a slug and a qualified name, such as `pii_order_addresses` and `pii.order_addresses`.
-    """
-    named = {relation.slug: relation for relation in relations()}
-    return named | {f"{relation.schema}.{relation.name}": relation for relation in relations()}
-
-
-def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
+def _spec(settings: Settings, relation: Relation, freshness: dg.FreshnessPolicy) -> dg.AssetSpec:
     """Return the asset of a table or mart, with its comment, columns and sources."""
     return dg.AssetSpec(
         key(settings, relation),
@@ -63,7 +51,7 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
         description=f"{relation.comment} {LOADS_WHAT_WAS_READ}",
         owners=settings.owners,
         tags=_tags(relation),
-        freshness_policy=_freshness(settings),
+        freshness_policy=freshness,
         metadata=metadata.of_relation(settings, relation),
         # with views in groups of tables, Dagster's lineage would be too wide to show how each group is
         group_name="marts" if isinstance(relation, Mart) else relation.schema,
@@ -73,10 +61,12 @@ def spec(settings: Settings, relation: Relation) -> dg.AssetSpec:
 
 def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
     """Return all tables and marts as one step."""
+    late_after = late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
+    freshness = dg.FreshnessPolicy.time_window(fail_window=late_after)
 
     @dg.multi_asset(
         name=LOADING,
-        specs=[spec(settings, relation) for relation in relations()],
+        specs=[_spec(settings, relation, freshness) for relation in relations()],
         check_specs=[
             dg.AssetCheckSpec(
                 check.name, asset=_about(settings, check), description=check.description, blocking=check.blocking
@@ -102,7 +92,16 @@ def analytics_tables(settings: Settings) -> dg.AssetsDefinition:
 def events(settings: Settings, report: RefreshReport, page: Path | None) -> Iterator[Event]:
     """Yield the events of a load: of all tables, marts and checks, whichever of them were selected."""
     for result in report.checks:
-        yield dg.AssetCheckEvaluation(**_found(settings, result), blocking=result.check.blocking)
+        check, finding = result.check, result.finding
+        yield dg.AssetCheckEvaluation(
+            check_name=check.name,
+            asset_key=_about(settings, check),
+            passed=result.passed,
+            severity=dg.AssetCheckSeverity.ERROR if check.severity == "error" else dg.AssetCheckSeverity.WARN,
+            description=None if finding is None else metadata.markdown(finding),
+            metadata=metadata.of_check(result),
+            blocking=check.blocking,
+        )
     if report.published:
         event = dg.AssetMaterialization if report.windows else dg.AssetObservation
         for relation in relations():
@@ -110,26 +109,9 @@ def events(settings: Settings, report: RefreshReport, page: Path | None) -> Iter
 
 
 def _about(settings: Settings, check: Check) -> dg.AssetKey:
-    return key(settings, _named()[check.mart or check.table])
-
-
-def _found(settings: Settings, result: CheckResult) -> dict[str, Any]:
-    severe = result.check.severity == "error"
-    return {
-        "check_name": result.check.name,
-        "asset_key": _about(settings, result.check),
-        "passed": result.passed,
-        "severity": dg.AssetCheckSeverity.ERROR if severe else dg.AssetCheckSeverity.WARN,
-        "description": None if result.finding is None else metadata.markdown(result.finding),
-        "metadata": metadata.of_check(result),
-    }
-
-
-@cache
-def _freshness(settings: Settings) -> dg.FreshnessPolicy:
-    """Return the policy: a table is stale if no load brings new data for longer than the schedule allows."""
-    return dg.FreshnessPolicy.time_window(
-        fail_window=late_after_at_most(settings.schedule_cron, settings.schedule_timezone)
+    name = check.mart or check.table
+    return key(
+        settings, next(relation for relation in relations() if name in {relation.slug, ".".join(relation.place)})
     )
 
 
