@@ -1,14 +1,14 @@
 """The sensor of alerts: failed runs, and runs that could not say so themselves."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from signal import SIGKILL, SIGSEGV
+from typing import Any
 
 import dagster as dg
 import pytest
-from msgspec.structs import replace
 
 from wms_sync.settings import Settings
 from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord, RunRecords
@@ -44,28 +44,6 @@ def test_a_wrong_token_is_reported_once(receiver, make_settings, instance):
     assert "wrong-token" not in json.dumps(told) + history
 
 
-def test_runs_that_failed_before_a_step_are_recorded(settings, instance, records, begun):
-    of_itself, of_nobody = begun(), begun()
-    failed = RunRecord(of_itself.run_id, "rebuild by hand", "ui", outcome="failed", error="The disk is full.")
-    records.save(replace(failed, error_kind="NotEnoughRoom"))
-    for run in (of_itself, of_nobody):
-        instance.report_run_failed(run, "The job could not be loaded.")
-    for _ in range(2):
-        settle(instance, settings)
-    assert [(run.purpose, run.error_kind, run.error) for run in records.newest(9)] == [
-        ("rebuild", NOT_STARTED, NO_STEP),
-        ("rebuild by hand", "NotEnoughRoom", "The disk is full."),
-    ]
-
-
-def test_a_run_before_the_state_store_is_ignored(settings, instance, begun):
-    """Its record went with the store: whether it had one, and whether it was told, nobody knows."""
-    instance.report_run_failed(begun(), "The job could not be loaded.")
-    with RunRecords.opened(settings.database_url) as records:
-        settle(instance, settings)
-        assert records.newest(9) == ()
-
-
 def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance):
     settings = make_settings(alert_webhook_url=receiver.url)
     with RunRecords.opened(settings.database_url):
@@ -82,45 +60,72 @@ def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance):
         assert records.newest(9) == ()
 
 
-def test_a_run_of_another_instance_is_not_recorded(make_settings, instance, begun):
-    """Several code locations share one history."""
-    ours = make_settings(instance="north")
-    with RunRecords.opened(ours.database_url) as records:
-        instance.report_run_failed(begun(tags={"dagster/code_location": "south"}), "The job could not be loaded.")
-        settle(instance, ours)
+CANNOT_LOAD = "The job could not be loaded."
+ENDED_BY = "Run execution process for it was terminated by signal {:d}"
+ENDS: dict[str, tuple[dict[str, Any], dict[str, str], Callable[..., object], list[tuple[object, ...]]]] = {
+    # the record, the tags of the run, what Dagster sees, and purpose, outcome, kind and text of what is recorded then
+    "before a step": (
+        {},
+        {},
+        lambda instance, run: instance.report_run_failed(run, CANNOT_LOAD),
+        [("rebuild", "failed", NOT_STARTED, NO_STEP)],
+    ),
+    "of another code location, which shares the history": (
+        {},
+        {"dagster/code_location": "south"},
+        lambda instance, run: instance.report_run_failed(run, CANNOT_LOAD),
+        [],
+    ),
+    "by itself": (
+        {"purpose": "rebuild by hand", "outcome": "failed", "error": "The disk is full.", "error_kind": "NoRoom"},
+        {},
+        lambda instance, run: instance.report_run_failed(run, CANNOT_LOAD),
+        [("rebuild by hand", "failed", "NoRoom", "The disk is full.")],
+    ),
+    "by the kernel": (
+        {"purpose": "rebuild"},
+        {},
+        lambda instance, run: instance.report_engine_event(ENDED_BY.format(SIGKILL), run),
+        [("rebuild", "failed", KILLED_KIND, "signal 9 (SIGKILL). The kernel sends it when the machine or its")],
+    ),
+    "by a defect": (
+        {"purpose": "rebuild"},
+        {},
+        lambda instance, run: instance.report_engine_event(ENDED_BY.format(SIGSEGV), run),
+        [("rebuild", "failed", KILLED_KIND, "signal 11 (SIGSEGV). Landed pages are kept; the next run continues")],
+    ),
+    "by nobody knows whom": ({"purpose": "rebuild"}, {}, lambda *_: None, [("rebuild", "failed", KILLED_KIND, KILLED)]),
+    "while it waited, canceled": (
+        {"purpose": "sync", "source": "schedule", "outcome": "waiting", "due_at": datetime.now(UTC)},
+        {},
+        lambda instance, run: instance.report_run_canceled(run),
+        [("sync", "interrupted", None, "canceled between two attempts")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("record", "tags", "ends", "recorded"), ENDS.values(), ids=ENDS)
+def test_how_a_run_ended_is_recorded_once(make_settings, instance, records, begun, record, tags, ends, recorded):
+    """What the code server writes of a killed one is in `test_dagster_ui`."""
+    run = begun(tags={"dagster/code_location": "north"} | tags)
+    if record:
+        records.save(RunRecord(**({"run_id": run.run_id, "source": "ui"} | record)))
+    ends(instance, run)
+    for _ in range(2):
+        settle(instance, make_settings(instance="north"))
+    found = records.newest(9)
+    assert [(one.purpose, one.outcome, one.error_kind, one.due_at) for one in found] == [
+        (*end[:3], None) for end in recorded
+    ]
+    assert all(end[3] in (one.error or "") for one, end in zip(found, recorded, strict=True))
+
+
+def test_a_run_before_the_state_store_is_ignored(settings, instance, begun):
+    """Its record went with the store: whether it had one, and whether it was told, nobody knows."""
+    instance.report_run_failed(begun(), CANNOT_LOAD)
+    with RunRecords.opened(settings.database_url) as records:
+        settle(instance, settings)
         assert records.newest(9) == ()
-
-
-@pytest.mark.parametrize(
-    ("exit_code", "cause"),
-    [
-        (SIGKILL, "was ended by signal 9 (SIGKILL). The kernel sends it when the machine or its container has no"),
-        (
-            SIGSEGV,
-            "was ended by signal 11 (SIGSEGV). Landed pages are kept; the next run continues where it stopped.",
-        ),
-        (None, KILLED),
-    ],
-)
-def test_a_killed_run_is_recorded_with_its_cause(settings, instance, records, begun, exit_code, cause):
-    """What the code server writes of a real one is in `test_dagster_ui`."""
-    run = begun()
-    records.save(RunRecord(run.run_id, "rebuild", "ui"))
-    if exit_code is not None:
-        instance.report_engine_event(f"Run execution process for it was terminated by signal {exit_code:d}", run)
-        instance.report_run_failed(run)
-    settle(instance, settings)
-    [killed] = records.newest(1)
-    assert (killed.outcome, killed.error_kind) == ("failed", KILLED_KIND)
-    assert cause in (killed.error or "")
-
-
-def test_a_night_that_is_canceled_while_it_waits_was_not_killed(settings, instance, records, begun):
-    night = begun()
-    records.save(RunRecord(night.run_id, "sync", "schedule", outcome="waiting", due_at=datetime.now(UTC)))
-    instance.report_run_canceled(night)
-    settle(instance, settings)
-    assert [(record.outcome, record.due_at) for record in records.newest(9)] == [("interrupted", None)]
 
 
 def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begun):

@@ -1,13 +1,11 @@
 """Dagster's home: what is written there, and what is not there before or beside it."""
 
 import stat
-from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from wms_sync.errors import SettingsError
-from wms_sync.layout import Layout
 from wms_sync_pipelines.home import HOME_VARIABLE, main, prepare_home
 
 
@@ -22,11 +20,6 @@ def test_a_home_is_private_and_holds_nothing_back(tmp_path, monkeypatch):
         assert instance.get_settings("run_monitoring")["max_runtime_seconds"] == 24 * 60 * 60
         assert instance.get_settings("concurrency")["runs"]["max_concurrent_runs"] == -1
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
-
-
-def test_it_lies_beside_the_data_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert Layout(Path("data")).dagster_home == tmp_path / "data-dagster"
 
 
 def test_a_configuration_of_the_operators_own_stays(tmp_path):
