@@ -127,9 +127,3 @@ def test_the_next_tick_is_dagsters_when_the_clock_changes(cron, zone, around):
     assert len(ticks) > 10
     for before, tick in pairwise(ticks):
         assert [next_tick(cron, zone, before + timedelta(seconds=later)) for later in (0, 1500)] == [tick, tick]
-
-
-def test_a_tick_is_one_of_the_zone():
-    after = datetime(2026, 3, 7, 12, tzinfo=UTC)
-    assert next_tick("0 4 * * *", "America/New_York", after) == datetime(2026, 3, 8, 8, tzinfo=UTC)
-    assert next_tick("0 4 * * *", "America/New_York", after - timedelta(days=1)) == datetime(2026, 3, 7, 9, tzinfo=UTC)

@@ -34,8 +34,3 @@ def test_offsets_change_when_the_zone_does(zone):
     for one in found[1:]:
         before, at = ((one.from_at + timedelta(seconds=add)).astimezone(ZoneInfo(zone)) for add in (-1, 0))
         assert at.utcoffset() == timedelta(seconds=one.utc_offset_seconds) != before.utcoffset()
-
-
-def test_new_york_changes_twice_a_year():
-    changed = [one.from_at for one in offsets("America/New_York", NOW) if one.from_at.year == 2024]
-    assert changed == [datetime(2024, 3, 10, 7, tzinfo=UTC), datetime(2024, 11, 3, 6, tzinfo=UTC)]

@@ -104,11 +104,6 @@ class Marts(Struct, dict=True):
         for shipment in self.known["Shipment"].values():
             self.per_order[_id(shipment, "order")].append(shipment)
 
-    def all(self) -> dict[str, list[Row]]:
-        """The marts but ``freshness``."""
-        names = ("shipments", "orders", "shipment_lines", "order_lines", "packages", "packaging", "days")
-        return {name: getattr(self, name) for name in names}
-
     def _the(self, kind: str, holder: Record | None, name: str) -> Record:
         """The object that a reference refers to; empty if none came."""
         return self.known[kind].get(_id(holder or {}, name), {})
