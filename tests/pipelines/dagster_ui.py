@@ -145,11 +145,6 @@ class DagsterUi:
         assert answer["__typename"] == "LaunchRunSuccess", answer
         return str(answer["run"]["runId"])
 
-    def execute_check(self, asset: Sequence[str], name: str) -> str:
-        """What *Execute* does at a check; returns the id of the run."""
-        check = {"assetKey": {"path": list(asset)}, "name": name}
-        return self.launch_run("__ASSET_JOB", assetSelection=[], assetCheckSelection=[check])
-
     def checks(self) -> dict[str, str]:
         """Every check, and whether *Execute* can be clicked."""
         found = [node["assetChecksOrError"].get("checks", []) for node in self.query(CHECKS)["assetNodes"]]

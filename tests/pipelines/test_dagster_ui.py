@@ -115,7 +115,8 @@ def test_every_check_can_be_executed_alone(dagster: DagsterUi, settings: Setting
     checks = dagster.checks()
     assert {name for name, can_execute in checks.items() if can_execute != "CAN_EXECUTE"} == set()
     assert checks.keys() >= {"coverage_has_no_gap", "shipments_have_unique_keys", "no_row_is_rejected"}
-    run_id = dagster.execute_check(["main", "shipments"], "shipments_have_unique_keys")
+    check = {"assetKey": {"path": ["main", "shipments"]}, "name": "shipments_have_unique_keys"}
+    run_id = dagster.launch_run("__ASSET_JOB", assetSelection=[], assetCheckSelection=[check])  # as *Execute* does
     assert dagster.ended(run_id) == "SUCCESS"
     assert "Asset check 'shipments_have_unique_keys' on 'main/shipments' passed." in dagster.messages(run_id)
 

@@ -72,7 +72,8 @@ def test_a_push_is_shown_if_the_home_works(type_in, home, tmp_path):
 
 
 def test_the_upkeep_shows_days_of_commands_without_home(settings, service_of_today, instance):
-    sensor = definitions.build(settings).resolve_sensor_def("upkeep")
+    """As when the UI is opened for the first time, beside a data folder; it starts nothing."""
+    sensor, follows = map(definitions.build(settings).resolve_sensor_def, ("upkeep", "tables_follow"))
 
     def ticks() -> list[str | None]:
         events = sensor.evaluate_tick(dg.build_sensor_context(instance=instance)).asset_events
@@ -85,3 +86,4 @@ def test_the_upkeep_shows_days_of_commands_without_home(settings, service_of_tod
     run_sync(settings)
     assert set(ticks()) == days_until_today()
     assert ticks() == []
+    assert follows.evaluate_tick(dg.build_sensor_context(instance=instance)).run_requests == []

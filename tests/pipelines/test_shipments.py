@@ -100,18 +100,6 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     assert follows() is None, "a night loads what it reads"
 
 
-def test_what_commands_have_read_starts_nothing(settings, instance, follows):
-    """As when the UI is opened for the first time, beside a data folder."""
-    run_sync(settings)
-    upkeep = definitions.build(settings).resolve_sensor_def("upkeep")
-    found = upkeep(dg.build_sensor_context(instance=instance))
-    assert isinstance(found, dg.SensorResult)
-    for event in found.asset_events:
-        instance.report_runless_asset_event(event)
-    assert days_shown(settings, instance)
-    assert follows() is None
-
-
 def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch, follows):
     done = launch(jobs.BACKFILL_DAYS, days=(NAMES[0], NAMES[-1]))
     assert done.success, log_of(instance, done)
