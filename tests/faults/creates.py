@@ -3,12 +3,11 @@
 from tests.faults.fault import Fault
 
 ONE = "Nothing is created twice unless someone accepts that risk with `--resend`"
-PUSHES_KILLED = "`TEST_PUSH_ROWS=10000 TEST_PUSH_KILLS=20 .venv/bin/python -m pytest tests/master_data/test_kills.py`"
 
 FAULTS = (
     Fault(
         "a create is sent before its intent is written",
-        (ONE, PUSHES_KILLED),
+        (ONE, "`TEST_PUSH_ROWS=10000 TEST_PUSH_KILLS=20 .venv/bin/python -m pytest tests/master_data/test_kills.py`"),
         "src/wms_sync/master_data/apply.py",
         """\
         if batch or (is_due and self._unrecorded):

@@ -3,7 +3,6 @@
 from tests.faults.fault import Fault
 
 PERSONS = "Nothing of a person is stored that was not asked for, or that was forgotten"
-SECRETS = "No secret is shown or kept"
 RECORDINGS = "Nothing of a person, no secret and no host is in a recording"
 
 FAULTS = (
@@ -25,7 +24,7 @@ FAULTS = (
     ),
     Fault(
         "a message of the service shows the token that it repeats",
-        (SECRETS,),
+        ("No secret is shown or kept",),
         "src/wms_sync/service/reasons.py",
         "    if not secrets:\n",
         "    if secrets:\n",

@@ -3,8 +3,6 @@
 from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
-COUNTED = "A time is covered only if what the service counted there before the read has landed"
-INDEX_GONE = "a part of the service's index is gone for a while, or a cache ignores the filter"
 KILLED = "`kill -9`, anywhere"
 WENT_BACK = "the service's clock goes back, alone or together with this machine's"
 MOVING = '`make soak SOAK="-k rests"`'
@@ -39,7 +37,10 @@ FAULTS = (
     ),
     Fault(
         "a read is not compared with what the service counted before it",
-        (COUNTED, INDEX_GONE),
+        (
+            "A time is covered only if what the service counted there before the read has landed",
+            "a part of the service's index is gone for a while, or a cache ignores the filter",
+        ),
         "src/wms_sync/shipments/read/shortfall.py",
         "if lacking > most and",
         "if lacking > most * most and",

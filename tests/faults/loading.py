@@ -3,9 +3,6 @@
 from tests.faults.fault import Fault
 
 ONCE = "It takes effect in the tables exactly once"
-NO_LOSS = "No record is lost"
-HISTORY = "History holds each version that was read, once, whatever the order of arrival"
-TRACED = "Every row can be traced"
 READERS = "Analysts are never locked out and never see half a load"
 ANY_ORDER = '`make soak SOAK="-k any_order"`'
 
@@ -52,7 +49,7 @@ FAULTS = (
     ),
     Fault(
         "a record of a page that became no row is not missed",
-        (NO_LOSS,),
+        ("No record is lost",),
         "src/wms_sync/shipments/flatten/batch.py",
         "if accounted[page.number] != page.records:",
         "if False:",
@@ -60,7 +57,7 @@ FAULTS = (
     ),
     Fault(
         "history appends what arrives late, out of order",
-        (HISTORY, ANY_ORDER),
+        ("History holds each version that was read, once, whatever the order of arrival", ANY_ORDER),
         "sql/merge/contest.sql",
         "incoming._extracted_at < stored.last_seen_at or (",
         "false or (",
@@ -68,7 +65,7 @@ FAULTS = (
     ),
     Fault(
         "a row names the next page instead of its own",
-        (TRACED,),
+        ("Every row can be traced",),
         "sql/flatten/page/provenance.sql",
         "    _page,\n",
         "    _page + 1 as _page,\n",

@@ -2,19 +2,15 @@
 
 from tests.faults.fault import Fault
 
-STATE_LOST = "`state.db` is deleted, or replaced by an old copy"
 PAGE = "a raw page is missing, cut short or altered"
 FOREIGN = "the state store of another installation is named, or no snapshot says whose a folder of pages is"
-SNAPSHOT = "a snapshot is damaged"
 FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
-POSTGRESQL = "PostgreSQL, which keeps the state, is down, takes no writes or has no room"
-RELEASE = "the data was written by an older release of wms-sync, or by a newer one"
 ENGINE = ("tests/state/test_engine.py",)
 
 FAULTS = (
     Fault(
         "a state store of an older release is taken for one of this release",
-        (RELEASE,),
+        ("the data was written by an older release of wms-sync, or by a newer one",),
         "src/wms_sync/state/schema.py",
         "if applied and migrations[0][0] not in applied:",
         "if False:",
@@ -22,7 +18,7 @@ FAULTS = (
     ),
     Fault(
         "a state store that is an old copy is taken for the newest",
-        (STATE_LOST,),
+        ("`state.db` is deleted, or replaced by an old copy",),
         "src/wms_sync/state/snapshot_files.py",
         "return known is None or known.snapshot < newest.snapshot",
         "return known is None",
@@ -38,7 +34,7 @@ FAULTS = (
     ),
     Fault(
         "a run ends at a damaged snapshot although the one before can be read",
-        (SNAPSHOT,),
+        ("a snapshot is damaged",),
         "src/wms_sync/state/snapshot_files.py",
         "        with suppress(ValueError, FileNotFoundError):\n            return head_of(layout.files.get(key))\n",
         "        return head_of(layout.files.get(key))\n",
@@ -54,7 +50,7 @@ FAULTS = (
     ),
     Fault(
         "what PostgreSQL refuses ends in a traceback",
-        (POSTGRESQL,),
+        ("PostgreSQL, which keeps the state, is down, takes no writes or has no room",),
         "src/wms_sync/state/engine.py",
         "if code in StateRefused.MENDED_BY:",
         "if False:",
