@@ -20,10 +20,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import CONFIG, Bench, asks_for_page, ending, opened_store, queried, settings_in
-from tests.landed import landed_contents
+from tests.bench import CONFIG, Bench, asks_for_page, ending, opened_store, queried, settings_in
 from tests.services import content_of
-from tests.test_sync import load, published
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.shipments.load.refresh import RefreshReport
@@ -385,11 +383,11 @@ def loaded(tmp_path_factory) -> Loaded:
     with closing(opened_store(settings)) as store:
         bench = Bench(settings, store, service)
         bench.read()
-        report = load(bench)
-        marks = {place: re.search(rb'"case": (\d+)', content) for place, content in landed_contents(bench)}
+        report = bench.load()
+        marks = {place: re.search(rb'"case": (\d+)', content) for place, content in bench.landed_contents()}
     of_page = {place: int(mark[1]) for place, mark in marks.items() if mark}
     listed: dict[str, dict[int, set[str]]] = {"quarantine": defaultdict(set), "schema_drift": defaultdict(set)}
-    with published(bench) as connection:
+    with bench.published() as connection:
         values = {
             number: connection.execute(f"select {CASES[number].column} from shipments where id = {id_}").fetchall()
             for id_, number in service.numbers.items()

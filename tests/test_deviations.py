@@ -15,8 +15,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, ending
-from tests.landed import assert_landed, landed_ids
+from tests.bench import CONFIG, ending
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.transport import InProcess
@@ -152,6 +151,6 @@ def test_a_read_lands_everything_and_says_what_lacks(case, in_process, bench, se
     said = "\n".join([capsys.readouterr().out, *bench.needs])
     assert [text for text in case.says if text not in said] == []
     assert {tuple(window.omitted) for window in bench.store.windows()} == {case.omits}
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == FEW.shipments
+    assert len(bench.landed_ids()) == len(set(bench.landed_ids())) == FEW.shipments
     if not case.omits:
-        assert_landed(bench, InProcess(Sandbox(FEW)))
+        bench.assert_landed(InProcess(Sandbox(FEW)))

@@ -16,8 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tests.beginnings import empty_tables
-from tests.conftest import NOW, settings_in
+from tests.bench import NOW, empty_tables, settings_in
 from tests.test_conventions import ROOT, STEPS, modules, parsed, read
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig

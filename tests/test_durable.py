@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tests.conftest import no_file_larger_than
+from tests.bench import no_file_larger_than
 from wms_sync.reports.doctor import examine, names_left
 from wms_sync.settings import Settings
 from wms_sync.storage.durable import Inaccessible, make_private, share_with_group, write_whole

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 from pyarrow.parquet import read_schema
 
 from tests.test_docs import DOCS, blocks, rows
-from tests.test_sync import first_synced, synced
 from wms_sync.catalogue import table, tables
 from wms_sync.cli.main import main
 
@@ -22,7 +21,7 @@ def test_the_files_have_the_types_of_the_page(bench, sandbox):
     types: dict[str, str] = {}
     for _, (in_tables, in_files) in rows(PAGE):
         types |= dict(zip(in_tables.strip("`").split("`, `"), in_files.strip("`").split("`, `"), strict=True))
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     found: dict[str, str] = {}
     for stored in tables():
         for file in (bench.layout.parquet / stored.slug).glob("*.parquet"):
@@ -34,10 +33,10 @@ def test_the_files_have_the_types_of_the_page(bench, sandbox):
 
 
 def test_the_examples_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     sandbox.sandbox.advance(seconds=7200, changed=40, new=5, packages_removed=12, orders=20)
     sandbox.sandbox.advance(seconds=60)
-    synced(bench)
+    bench.sync()
     monkeypatch.chdir(tmp_path)
     [command] = blocks(PAGE, "sh")
     assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from tests.beginnings import empty_tables
-from tests.conftest import Bench
+from tests.bench import Bench, empty_tables
 from wms_sync.cli.main import main
 from wms_sync.state.errors import StateError, StateOlder
 from wms_sync.state.snapshot import decoded, encoded

@@ -21,8 +21,7 @@ import zstandard
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, asks_for_page
-from tests.landed import landed_ids
+from tests.bench import CONFIG, IMPATIENT, NOW, Bench, asks_for_page
 from tests.services import content_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.faults import Disconnect, Truncated
@@ -276,14 +275,14 @@ def test_a_sync_completes_or_the_next_does(case, sandbox, bench, settings_for):
     else:
         with pytest.raises(case.error, match=case.says):
             sync(bench)
-        kept = landed_ids(bench, "landed", "reading")
+        kept = bench.landed_ids("landed", "reading")
         assert kept or case.error in GIVEN_UP
         assert len(kept) == len(set(kept))
         for window in bench.store.windows("landed"):
-            assert window.records == window.count_reported == len(landed_ids(bench, "landed", only=window.id))
+            assert window.records == window.count_reported == len(bench.landed_ids("landed", only=window.id))
         sandbox.sandbox.intercept = None
         sync(bench)
-    assert len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(set(bench.landed_ids())) == SHIPMENTS
     assert len(bench.store.covered()) == 1
 
 
@@ -301,7 +300,7 @@ def test_a_token_that_expires_ends_no_sync(sandbox, bench, settings_for, tmp_pat
     misbehave(sandbox.sandbox, Case("", AGAIN, expire))
     sync(bench)
     assert 401 in {request.status for request in sandbox.sandbox.requests}
-    assert len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(set(bench.landed_ids())) == SHIPMENTS
 
 
 def test_the_document_lists_these_cases_and_no_others():

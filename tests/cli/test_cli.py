@@ -19,7 +19,7 @@ from shutil import copytree
 import pytest
 
 from tests import processes
-from tests.conftest import CONFIG, FEWER, let_pass, queried
+from tests.bench import CONFIG, FEWER, let_pass, queried
 from tests.processes import Command
 from tests.without_locks import refuse_locks
 from wms_sandbox.app import Sandbox

@@ -8,8 +8,7 @@ from functools import partial
 import pytest
 from click.testing import CliRunner
 
-from tests.conftest import FEWER, opened_store, queried
-from tests.test_sync import first_synced
+from tests.bench import FEWER, opened_store, queried
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
 from wms_sync.state.runs import RunRecords
@@ -60,7 +59,7 @@ def test_it_says_what_it_removed(forget, bench):
 
 
 def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     query = "select id, unique_id from orders where ship_to_country is not null order by id limit 1"
     [(order, unique_id)] = queried(bench.layout.published, query)
 
@@ -89,7 +88,7 @@ def test_it_shows_what_it_would_remove_and_asks(forget, bench, sandbox):
 
 def test_no_run_begins_while_the_list_is_lost(typed, bench, sandbox):
     """The list of forgotten orders; each run says what to do."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     published = bench.layout.published.read_bytes()
     file = bench.layout.forgotten_orders
     file.write_text("[4711")

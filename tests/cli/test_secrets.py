@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import IMPATIENT
+from tests.bench import IMPATIENT
 from tests.unpacked import in_tables
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig

@@ -16,11 +16,9 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.beginnings import empty_state
-from tests.conftest import CONFIG, FEWER, IMPATIENT, Bench, opened_store, settings_in, store_at
+from tests.bench import CONFIG, FEWER, IMPATIENT, Bench, empty_state, opened_store, settings_in, store_at
 from tests.master_data.files import write
 from tests.services import Service, transport_to
-from tests.test_sync import synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.layout import Layout
@@ -116,7 +114,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     within, folder = InProcess(Sandbox(FEWER)), tmp_path_factory.mktemp("shown")
     settings = settings_in(folder, within, page_size=1000)
     store = opened_store(settings)
-    synced(Bench(settings, store, within))
+    Bench(settings, store, within).sync()
     store.close()
     return Layout(folder).published
 

@@ -23,7 +23,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import CONFIG
+from tests.bench import CONFIG
 from tests.master_data.conftest import MERCHANT, Desk, pushed
 from tests.processes import Command
 from wms_sandbox.app import Sandbox

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import queried
+from tests.bench import queried
 from tests.master_data.conftest import MERCHANT
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.master_data.existing import ROWS_PER_PAGE

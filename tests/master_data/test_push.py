@@ -20,13 +20,12 @@ from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import logged, opened_store, queried
+from tests.bench import logged, opened_store, queried
 from tests.master_data.conftest import MERCHANT, Desk
 from tests.master_data.files import SAMPLES
 from tests.services import transport_to
 from tests.survival.moments import watched
 from tests.survival.victims import INTEND
-from tests.test_sync import load
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import AnswerLost, Disconnect, ProxyAnswer
 from wms_sync import runs
@@ -832,7 +831,7 @@ def test_what_was_created_comes_back_with_shipments(desk, shown, bench):
     service.advance(seconds=10)
     bench.settings = bench.settings.model_copy(update={"page_size": 1000})
     bench.read()
-    load(replace(bench, settings=bench.settings.model_copy(update={"base_url": "https://other.example.com"})))
+    replace(bench, settings=bench.settings.model_copy(update={"base_url": "https://other.example.com"})).load()
     assert all(entry.seen_at is None for entry in desk.entries().values()), "that was sent to another instance"
     refresh(bench.run)
 

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import queried
+from tests.bench import queried
 from tests.pipelines.dagster_ui import RANGE_END, RANGE_START, DagsterUi, free_port
 from tests.pipelines.operator import at_the_ui
 from tests.receiver import Receiver, receiving

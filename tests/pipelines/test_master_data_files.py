@@ -13,7 +13,7 @@ import dagster as dg
 import pytest
 from msgspec.structs import replace
 
-from tests.conftest import opened_store, store_at
+from tests.bench import opened_store, store_at
 from tests.deferred import deferred
 from wms_sync.master_data.csv_file import digest_of
 from wms_sync.master_data.kinds import SETTLE_SECONDS, UPLOAD_SECONDS

@@ -7,8 +7,8 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from tests.bench import queried
 from tests.changed_files import double_a_shipment
-from tests.conftest import queried
 from tests.pipelines.conftest import failure_of
 from tests.pipelines.dagster_ui import RANGE_END, RANGE_START
 from tests.running import run_sync

@@ -1,7 +1,6 @@
 """A service that sends what it was not asked for: what lands, and everything made of it, is without persons."""
 
-from tests.conftest import asks_for_page, logged, queried
-from tests.test_sync import load, published
+from tests.bench import asks_for_page, logged, queried
 from tests.unpacked import files_holding
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import damage
@@ -55,7 +54,7 @@ def test_with_addresses_persons_are_in_schema_pii_alone(sandbox, bench, settings
     sandbox.sandbox.rewrite = unasked
     bench.settings = settings_for(sandbox, include_addresses=True, max_parallel_requests=1)
     bench.read()
-    assert min(load(bench).rows[name] for name in ("ops_quarantine", "ops_schema_drift")) > 0
+    assert min(bench.load().rows[name] for name in ("ops_quarantine", "ops_schema_drift")) > 0
     assert asked_for_addresses(sandbox) == {True}
     assert schemas_holding_persons(bench) == {"pii"}
     assert {path[:4] for path in files_holding(bench.layout.parquet, NAME.encode())} == {"pii_"}
@@ -70,7 +69,7 @@ def test_with_addresses_persons_are_in_schema_pii_alone(sandbox, bench, settings
 
 
 def schemas_holding_persons(bench):
-    with published(bench) as connection:
+    with bench.published() as connection:
         tables = connection.execute("select schema_name, table_name from duckdb_tables()").fetchall()
         rows = ((schema, connection.execute(f'from "{schema}"."{table}"').fetchall()) for schema, table in tables)
         return {schema for schema, found in rows if NAME in repr(found) or STREET in repr(found)}

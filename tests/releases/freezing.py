@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, let_pass, settings_in
+from tests.bench import CONFIG, let_pass, settings_in
 from tests.master_data.conftest import MERCHANT
 from tests.postgres import plain, postgres_where_installed
 from wms_sandbox.app import Sandbox

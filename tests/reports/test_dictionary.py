@@ -12,7 +12,6 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from tests.test_sync import first_synced
 from wms_sync import sql_files
 from wms_sync.catalogue import history_tables, marts, ops_tables, tables
 from wms_sync.cli.main import main
@@ -95,7 +94,7 @@ def test_the_sources_have_every_table_and_its_tests(made):
 @pytest.mark.proof
 @pytest.mark.skipif("DBT" not in os.environ, reason="dbt has an environment of its own: `make proof` makes it")
 def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     project = tmp_path / "project"
     (project / "models").mkdir(parents=True)
     (project / "dbt_project.yml").write_text("{name: demo, version: '1.0', profile: demo}\n")

@@ -10,9 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.conftest import NOW, queried
-from tests.landed import landed_contents
-from tests.test_sync import begun, first_synced, load
+from tests.bench import NOW, queried
 from wms_sync.reports.explain import (
     Explanation,
     explain,
@@ -47,7 +45,7 @@ def past(bench) -> dict[str, int]:
     moment to come, and then with none. Return shipments by what became of them.
     """
     service = bench.transport.sandbox
-    first_synced(bench, bench.transport)
+    bench.first_sync(bench.transport)
     nameless, doubtful, changed, *others = sorted(service.advance(seconds=7200, changed=30).changed)
     garbled = min({*service.advance(seconds=10, changed=5).changed} - {nameless, doubtful, changed, *others})
     new = min(service.advance(seconds=10, new=5).new)
@@ -66,7 +64,7 @@ def past(bench) -> dict[str, int]:
     service.rewrite = None
     service.advance(seconds=3 * 86_400)
     bench.backfill(NOW + timedelta(days=2), NOW + timedelta(days=3))
-    load(bench)
+    bench.load()
     with bench.api() as api, Flattening(bench.settings, bench.store) as ahead:
         reading = Reading(Run(bench.settings, bench.store, "again"), api, landed=ahead.add)
         reading.backfill(bench.settings.start, NOW + timedelta(hours=3))
@@ -82,8 +80,8 @@ VERDICTS = {
 
 @pytest.mark.parametrize("what", VERDICTS)
 def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, what):
-    shipment = begun(bench, sandbox, past)[what]
-    pages = dict(landed_contents(bench))
+    shipment = bench.begin(sandbox, past)[what]
+    pages = dict(bench.landed_contents())
     versions = explained(shipment).versions
     for version, says in zip(versions, VERDICTS[what], strict=True):
         assert says in version.verdict
@@ -107,7 +105,7 @@ def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, wh
 
 def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
     """An order that was not sent, a value that did not fit, a gap, records without an id, and a garbled time."""
-    happened = begun(bench, sandbox, past)
+    happened = bench.begin(sandbox, past)
     with pytest.raises(UnknownShipmentError, match=r"Not covered: 2026-03-31 .*without a usable id"):
         explained("5")
     (shipment,) = one_row(bench, "select id from shipments where order_id not in (select id from orders) limit 1")
@@ -124,7 +122,7 @@ def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
 
 
 def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explained):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     order, order_ref, shipments = one_row(
         bench,
         "select order_id, order_ref, list(shipments.id order by shipments.id) from shipments "
@@ -149,7 +147,7 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
 
 
 def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     shipment, unique_id, order, retailer, packages, items, window, page = one_row(
         bench,
         "select id, unique_id, order_id, retailer_id, (select count(*) from packages where shipment_id = s.id), "
@@ -177,7 +175,7 @@ def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):
 
 
 def test_a_lost_state_store_is_reported(bench, sandbox, explained):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     (shipment,) = one_row(bench, "select min(id) from shipments")
     before = [version.origin.file for version in explained(shipment).versions]
     bench.lose_the_state_store()

@@ -8,8 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.beginnings import empty_tables
-from tests.conftest import no_file_larger_than
+from tests.bench import empty_tables, no_file_larger_than
 from wms_sync.catalogue import relations
 from wms_sync.cli.views import export_lines
 from wms_sync.reports.export import ExportError, export, export_all

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
+from tests.bench import opened_store, settings_in
 from tests.changed_files import change
-from tests.conftest import opened_store, settings_in
 from tests.deferred import deferred
 from tests.reports.alerts.conftest import Change, Installation, ran
 from tests.reports.alerts.test_observe import creates, damaged, gone, misfit, unknown

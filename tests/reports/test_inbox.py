@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.conftest import queried
-from tests.test_sync import load, synced
+from tests.bench import queried
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
 from wms_sync.reports.installation import read_installation
@@ -35,7 +34,7 @@ def spoil(page, gift, id_=None):
 def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     """What is acknowledged is open again with the next value."""
     sandbox.sandbox.rewrite = partial(spoil, gift="blue")
-    synced(bench)
+    bench.sync()
     value, key = entries(bench)
     assert (value.what, value.rows) == ("Shipment $.collection[].is_international", SHIPMENTS_HELD)
     assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
@@ -49,7 +48,7 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     next_ = sandbox.sandbox.advance(seconds=3600, changed=SHIPMENTS_HELD).changed[-1]
     sandbox.sandbox.rewrite = partial(spoil, gift="red", id_=next_)
     sandbox.sandbox.advance(seconds=10)
-    synced(bench)
+    bench.sync()
     newer, known = entries(bench)
     assert (newer.acknowledged_at, newer.rows) == (None, 1)
     assert known.acknowledged_at is not None
@@ -58,7 +57,7 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
 
     sandbox.sandbox.delete_shipments([next_])
     bench.backfill(bench.settings.start, max(window.to_at for window in bench.store.windows("loaded")))
-    load(bench)
+    bench.load()
     assert [entry.is_value for entry in read_installation(bench.settings, bench.store).inbox] == [False], (
         "its time was read again"
     )

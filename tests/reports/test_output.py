@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from pydantic import SecretStr
 
-from tests.beginnings import empty_tables
+from tests.bench import empty_tables
 from tests.changed_files import LOADED, change
 from wms_sync.cli.main import main
 from wms_sync.reports.output import OutputRefused, refuse_output

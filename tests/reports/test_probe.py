@@ -19,7 +19,6 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.landed import landed_ids
 from tests.shipments.read.test_listing import INEXACT
 from tests.shipments.read.test_undated import Ignores, asks_for_undated
 from tests.test_deviations import BILLING_GROUP, DENIED, FEW, REFUSED, Deviate, answers, following, forbids, pages
@@ -345,7 +344,7 @@ def test_each_habit_is_named_and_the_next_sync_loses_nothing(bench, service, set
     assert [found[name].observed for name, (_, says) in odd.habits.items() if says not in found[name].observed] == []
     if odd.ends is None:
         bench.read()
-        assert set(landed_ids(bench)) == set(service.sandbox._store.ids.tolist())
+        assert set(bench.landed_ids()) == set(service.sandbox._store.ids.tolist())
     else:
         with pytest.raises(odd.ends):
             bench.read()

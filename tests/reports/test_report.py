@@ -11,13 +11,10 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tests.beginnings import empty_tables
+from tests.bench import FEWER, empty_tables, queried
 from tests.changed_files import LOADED, change
-from tests.conftest import FEWER, queried
 from tests.reports.test_dictionary import LOADS
 from tests.sql.scenario import WEST, insert, load
-from tests.test_sync import begun, first_synced
-from tests.test_sync import load as load_tables
 from wms_sandbox.app import Sandbox
 from wms_sync import sql_files
 from wms_sync.reports.finding import lasting_error, warning
@@ -30,7 +27,7 @@ SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
 
 def with_report(bench) -> Report:
     """A first sync and its report; drawing the charts takes as long as a load."""
-    first_synced(bench, bench.transport)
+    bench.first_sync(bench.transport)
     return make_report(bench.settings)[1]
 
 
@@ -39,7 +36,7 @@ def shown(path) -> str:
 
 
 def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
-    report, path = begun(bench, sandbox, with_report), bench.layout.report
+    report, path = bench.begin(sandbox, with_report), bench.layout.report
     assert oct(path.stat().st_mode & 0o777) == "0o400"
     text = shown(path)
     assert LOADS.findall(text) == []
@@ -60,7 +57,7 @@ def test_the_page_shows_the_numbers_of_the_marts(bench, sandbox):
 
 def test_names_and_findings_tell_apart_what_is_alike(bench, sandbox):
     """A name that several have is shown with the id. What somebody has seen changes no light and is not shown."""
-    before = begun(bench, sandbox, with_report)
+    before = bench.begin(sandbox, with_report)
     tables = ("warehouses", "retailers", "merchants")
     change(bench.layout.published, *(f"update main.{table} set \"name\" = 'Same'" for table in tables))
     seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
@@ -136,7 +133,7 @@ def test_in_the_first_week_the_page_shows_that_week(bench, sandbox):
     sandbox.sandbox = Sandbox(dataclasses.replace(FEWER, days=2, odd_values=False))
     sandbox.sandbox.advance(seconds=2 * 86_400, changed=240)
     bench.read()
-    load_tables(bench)
+    bench.load()
     path, report = make_report(bench.settings)
     assert report.weeks[-2] == report.zones["this_week"] == date(2026, 3, 30)
     shipped = "select count(distinct order_id) from marts.shipments where shipped_day is not null"
@@ -160,7 +157,7 @@ def test_without_a_row_the_page_says_so(bench, tmp_path):
 
 def test_a_load_makes_the_report_and_never_fails(bench):
     """Where ``WMS_REPORT`` asks for it."""
-    refreshed, report = load_tables(bench), bench.layout.report
+    refreshed, report = bench.load(), bench.layout.report
     assert report_load(bench.settings, refreshed, ()) is None
     remake_report(bench.run)
     assert not report.exists()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, logged
+from tests.bench import CONFIG, IMPATIENT, NOW, logged
 from wms_sandbox.errors import failed
 from wms_sync.errors import SettingsError
 from wms_sync.service.client import STATUS, GlobalApi

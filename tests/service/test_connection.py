@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT
+from tests.bench import IMPATIENT
 from wms_sandbox.faults import Disconnect
 from wms_sync.logs import Lines, handling
 from wms_sync.service.answers import RetryPolicy

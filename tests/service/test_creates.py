@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT
+from tests.bench import IMPATIENT
 from tests.service.test_client import TOKEN, answer_first, client
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import FEWER, IMPATIENT, NOW, needs
+from tests.bench import FEWER, IMPATIENT, NOW, needs
 from wms_sandbox.app import STATUS, Sandbox
 from wms_sync.intervals import Interval
 from wms_sync.reports.doctor import examine

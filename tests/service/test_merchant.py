@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import IMPATIENT
+from tests.bench import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.faults import Disconnect, ProxyAnswer
 from wms_sync.service.errors import AccessDenied, ProtocolError, Unauthorized

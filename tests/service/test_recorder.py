@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from tests.conftest import FEWER
+from tests.bench import FEWER
 from wms_sandbox.app import Sandbox
 from wms_sandbox.replay import Replay
 from wms_sandbox.transport import InProcess, InProcessReplay

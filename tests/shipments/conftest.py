@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import FEWER
+from tests.bench import FEWER
 from wms_sandbox.app import Sandbox
 
 

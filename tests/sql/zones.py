@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.conftest import settings_in
+from tests.bench import settings_in
 from tests.services import data_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig

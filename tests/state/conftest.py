@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conftest import store_at
+from tests.bench import store_at
 from tests.lakes import Lakes
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from tests.conftest import logged
+from tests.bench import logged
 from tests.postgres import end_sessions
 from tests.survival.installation import wait_until
 from wms_sync.layout import Layout

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.conftest import NOW, store_at
+from tests.bench import NOW, store_at
 from tests.lakes import name_of
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.conftest import store_at
+from tests.bench import store_at
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
 from wms_sync.state.ledger import Entry, State

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import NOW, store_at
+from tests.bench import NOW, store_at
 from wms_sync.layout import Layout
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.holder import WRITER, Held, Holder

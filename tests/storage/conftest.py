@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.conftest import CONFIG
+from tests.bench import CONFIG
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.reports.findings import findings_of

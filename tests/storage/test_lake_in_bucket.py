@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from pydantic import SecretStr
 
-from tests.conftest import CONFIG, let_pass
+from tests.bench import CONFIG, let_pass
 from tests.lakes import tables_of
 from tests.oracle import differences, expected_tables
 from tests.running import run_sync, unrecorded_run

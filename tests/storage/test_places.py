@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import store_at
+from tests.bench import store_at
 from tests.storage.conftest import answering, client_of, prefix_of
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout

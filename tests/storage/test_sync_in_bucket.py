@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CONFIG, pages_asked, queried
+from tests.bench import CONFIG, pages_asked, queried
 from tests.running import run_sync, unrecorded_run
 from tests.storage.conftest import KEYS, Wire
 from tests.survival.installation import rows

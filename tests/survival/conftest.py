@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CONFIG, FEWER, let_pass
+from tests.bench import CONFIG, FEWER, let_pass
 from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
 from tests.survival.counts import Count

@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 from msgspec.structs import asdict
 
-from tests.conftest import pages_asked
+from tests.bench import pages_asked
 from tests.oracle import Tables, differences
 from tests.processes import Command, Ended
 from tests.survival.moments import Moment, watched

@@ -14,12 +14,11 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
-from tests.conftest import CONFIG, queried
+from tests.bench import CONFIG, queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import night, one_page
 from tests.shipments.audit.test_missing_shipments import marks
 from tests.survival.counts import MOVING_SERVICES
-from tests.test_sync import load, published
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sync.service.errors import ApiError
 from wms_sync.shipments.load.refresh import refresh
@@ -68,7 +67,7 @@ def test_once_a_service_rests_every_table_equals_it(seed, bench, in_process, set
     for _ in range(3):
         read_while_it_moves()
         service.advance(seconds=chance.uniform(60, 7200), changed=20, new=3, orders=3)
-    load(bench)
+    bench.load()
     read_while_it_moves()
     service.advance(seconds=10)
     bench.read()
@@ -89,5 +88,5 @@ def assert_all_but_the_deleted_equal(bench, sandbox, deleted: set[int]) -> None:
     assert not deleted & {shipment for (shipment,) in expected["shipments"]}
     query = "select order_id from shipments where list_contains(?, id)"
     orders = {order for (order,) in queried(bench.layout.published, query, list(deleted))}
-    with published(bench) as connection:
+    with bench.published() as connection:
         assert differences(connection, expected, deleted | orders) == []

@@ -15,10 +15,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import CONFIG, IMPATIENT, NOW, Bench, let_pass, logged, opened_store, pages_asked
-from tests.landed import assert_landed
+from tests.bench import CONFIG, IMPATIENT, NOW, Bench, let_pass, logged, opened_store, pages_asked
 from tests.master_data.conftest import pushed as push_of
-from tests.test_sync import assert_equal, begun, load
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.intervals import subtract
@@ -53,7 +51,7 @@ def read_again(bench: Bench) -> list[str]:
 def night(bench: Bench) -> list[str]:
     """A sync as a run does it; what it said of mending."""
     said = read_again(bench)
-    load(bench)
+    bench.load()
     return said
 
 
@@ -76,7 +74,7 @@ def alter(page: Path) -> None:
 @pytest.mark.parametrize("old", [False, True])
 def test_a_lost_state_store_is_restored_without_reading(bench, sandbox, old, tmp_path):
     """From the newest snapshot, as it was at the end of the last run."""
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     copy = Path(shutil.copy(bench.layout.state, tmp_path / "old.db")) if old else None
     let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
     night(bench)
@@ -93,15 +91,15 @@ def test_a_lost_state_store_is_restored_without_reading(bench, sandbox, old, tmp
 
 def test_what_was_read_since_the_snapshot_is_read_again(bench, sandbox):
     """A run reads, is killed, and the state store is lost before the next one."""
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     write_snapshot(bench.layout, bench.store)
     let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
     first = bench.read()
     bench.lose_the_state_store(during_a_run=True)
     assert any(first.window_ids[0] in line for line in read_again(bench))
     assert not subtract(first.intervals, [window.interval for window in bench.store.windows("landed")])
-    load(bench)
-    assert_equal(bench, sandbox)
+    bench.load()
+    bench.assert_equal(sandbox)
 
 
 def foreign_store(bench: Bench, folder: Path) -> Path:
@@ -116,7 +114,7 @@ def foreign_store(bench: Bench, folder: Path) -> Path:
 def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_path, read, readable):
     """A wrong WMS_STATE_URL must never clear a folder; nor may a folder without a snapshot be taken for a new one."""
     if read == "everything":
-        begun(bench, sandbox, night)
+        bench.begin(sandbox, night)
     elif read == "the first page":
         read_half(bench, sandbox)
     bench.lose_the_state_store(foreign_store(bench, tmp_path))
@@ -134,7 +132,7 @@ def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_
 
 def test_files_that_are_all_gone_are_named(bench, sandbox):
     """As at a wrong place. Without the state store too, everything is read again."""
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     shutil.rmtree(bench.layout.raw.parent)
     with pytest.raises(AnotherInstallation, match=r"0 windows are there, and it knows \d+ others"):
         recover_state(bench.settings)
@@ -143,11 +141,11 @@ def test_files_that_are_all_gone_are_named(bench, sandbox):
     shutil.rmtree(bench.layout.parquet)
     bench.recover()
     night(bench)
-    assert_equal(bench, sandbox)
+    bench.assert_equal(sandbox)
 
 
 def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation(bench, sandbox):
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     bench.lose_the_state_store()
     for key in bench.layout.snapshots():
         path = bench.layout.root / key
@@ -160,7 +158,7 @@ def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation
 
 def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
     """One run restores it; the others wait for it, then continue."""
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     before = remembered(bench)
     bench.lose_the_state_store()
     bench.store.close()
@@ -204,7 +202,7 @@ def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
 
 def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
         bench.recover()
@@ -219,7 +217,7 @@ def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_published_file_that_is_a_link_is_refused(bench, sandbox, tmp_path, is_there):
     """The link was replaced, and what a BI tool reads behind it stayed old."""
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     published, behind = bench.layout.published, tmp_path / "shared.duckdb"
     published.rename(behind)
     published.symlink_to(behind if is_there else tmp_path / "nothing.duckdb")
@@ -244,7 +242,7 @@ def test_a_damaged_page_is_read_again(bench, sandbox, state):
     assert page.name in line
     assert window in line
     assert bench.store.window(window).state == "abandoned"
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
     bench.lose_the_state_store()
     read_again(bench)
     assert bench.store.window(window).state == "abandoned", "what was given up came back"
@@ -259,7 +257,7 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
 
 
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     window, _ = a_page(bench, "loaded")
     folder = bench.layout.raw / window
     shutil.copytree(folder, folder.with_name(f"{window}.bak"))
@@ -270,7 +268,7 @@ def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
 
 
 def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     published = bench.layout.published.read_bytes()
     window, page = a_page(bench, "loaded")
     alter(page)
@@ -280,11 +278,11 @@ def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
     assert bench.layout.published.read_bytes() == published
     assert bench.store.window(window).state == "abandoned"
     read_again(bench)
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 def test_a_damaged_page_of_a_backfill(bench, sandbox):
-    begun(bench, sandbox, night)
+    bench.begin(sandbox, night)
     covered = bench.store.covered()
     [window] = bench.backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
     alter(bench.layout.raw / window / bench.store.pages(window)[0].file)

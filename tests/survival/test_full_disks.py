@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.conftest import queried
+from tests.bench import queried
 from tests.survival.counts import FULL_DISKS
 from tests.survival.full_disks import needs_a_disk, on_full_disk, room_of
 

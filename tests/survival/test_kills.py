@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import let_pass, queried
+from tests.bench import let_pass, queried
 from tests.oracle import expected_tables
 from tests.survival.conftest import SMALL
 from tests.survival.counts import FULL_DISKS_OF_FORGETS, RANDOM_KILLS

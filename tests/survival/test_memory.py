@@ -14,7 +14,7 @@ from isal import igzip
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import asks_for_page
+from tests.bench import asks_for_page
 from tests.oracle import expected_tables
 from tests.processes import Command
 from tests.services import content_of

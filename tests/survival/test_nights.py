@@ -20,7 +20,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.conftest import CONFIG
+from tests.bench import CONFIG
 from tests.oracle import differences, expected_tables
 from tests.pipelines.dagster_ui import DagsterUi
 from tests.processes import Command

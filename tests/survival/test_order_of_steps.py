@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.conftest import Bench
+from tests.bench import Bench
 from tests.survival.moments import watched
 from tests.survival.test_damage import pushed
-from tests.test_sync import synced
 
 PUT = "Turn.put_in_place > put_in_place: before replace"
 NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
@@ -70,7 +69,7 @@ def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
 def test_each_step_is_durable_before_the_next(bench):
     came: dict[int, list[str]] = {}
     with watched(lambda name: came.setdefault(threading.get_ident(), []).append(name)):
-        synced(bench)
+        bench.sync()
     for steps in STEPS.values():  # each of them is the work of one thread
         assert_in_order(steps, [name for thread in came.values() for name in thread])
 

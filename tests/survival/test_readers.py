@@ -15,10 +15,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, Bench, let_pass, opened_store, queried
+from tests.bench import FEWER, Bench, let_pass, opened_store, queried
 from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
-from tests.test_sync import first_synced, synced
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.installation import read_installation
 from wms_sync.reports.reader import python_lines
@@ -64,7 +63,7 @@ READERS_OF_A_LAKE, PER_MAINTENANCE = 8, 5
 def sync_more(bench: Bench, sandbox) -> None:
     """New shipments appear, some change, and a sync publishes them."""
     let_pass(sandbox.sandbox, seconds=3600, new=NEW, changed=50)
-    synced(bench)
+    bench.sync()
 
 
 def reader(program: str, argument: str) -> subprocess.Popen[str]:
@@ -90,7 +89,7 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
 
     The loop hardly ever hits the moment of a publishing, so every moment of it is watched here.
     """
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     soak = request.config.getoption("--soak")
     publishings, published = PUBLISHINGS.of(soak=soak), bench.layout.published
     opening = [reader(OPENING, str(published)) for _ in range(READERS.of(soak=soak))]
@@ -141,7 +140,7 @@ def analyst(bench: Bench, program: str) -> Iterator[None]:
 
 
 def test_logs_of_analysts_are_reported_and_do_no_harm(bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     log = bench.layout.published.with_name("analytics.duckdb.wal")
     with analyst(bench, LATE):
         sync_more(bench, sandbox)
@@ -164,7 +163,7 @@ UNPRIVILEGED = """
 import os, sys, duckdb, sqlite3
 import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
 from pathlib import Path
-from tests.conftest import opened_store
+from tests.bench import opened_store
 from wms_sync.errors import WmsSyncError
 from wms_sync.targets.opening import open_for_reading
 from wms_sync.shipments.load.refresh import refresh
@@ -193,7 +192,7 @@ except WmsSyncError as error:
 
 
 def test_the_published_file_is_read_only_and_replaced(bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
         Path(folder).chmod(0o755)
         data = shutil.copytree(bench.layout.root, Path(folder) / "data")
@@ -207,7 +206,7 @@ def test_the_published_file_is_read_only_and_replaced(bench, sandbox):
 
 
 def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     before = read_installation(bench.settings, bench.store).rows
     with analyst(bench, CHANGING):
         assert read_installation(bench.settings, bench.store).rows == before
@@ -215,7 +214,7 @@ def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
 
 
 def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     published = bench.layout.published
     published.chmod(0o600)
     published.write_bytes(b"no database" * 1000)
@@ -224,7 +223,7 @@ def test_a_damaged_database_is_named_and_rebuilt(bench, sandbox):
     with pytest.raises(DatabaseOpenError, match=f"^{published} cannot be read"):
         refresh(bench.run)
     published.rename(published.with_suffix(".damaged"))
-    synced(bench)
+    bench.sync()
     assert queried(published, "select count(*) from shipments") == [(SHIPMENTS,)]
 
 
@@ -268,7 +267,7 @@ def test_readers_of_a_lake_see_whole_loads(sandbox, settings_for, lakes, request
     """What a load says of itself is read in the same transaction as the rows; every table is counted against it."""
     settings = settings_for(sandbox, analytics="ducklake", state_url=lakes.new())
     bench = Bench(settings, opened_store(settings))
-    synced(bench)
+    bench.sync()
     lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
     readers = [reader(READING, lines) for _ in range(READERS_OF_A_LAKE)]
     loads = PUBLISHINGS.of(soak=request.config.getoption("--soak"))

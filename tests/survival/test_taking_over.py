@@ -17,7 +17,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.conftest import CONFIG
+from tests.bench import CONFIG
 from tests.lakes import Lakes, on_lake
 from tests.postgres import end_sessions, plain
 from tests.processes import Command, Ended

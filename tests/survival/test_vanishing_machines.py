@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import store_at
+from tests.bench import store_at
 from tests.lakes import Lakes, on_lake, tables_of
 from tests.oracle import Tables
 from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures

@@ -13,8 +13,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.bench import CONFIG
 from tests.changed_files import bloat
-from tests.conftest import CONFIG
 from tests.survival.installation import ENDED, IN_FLIGHT, PARALLEL, Installation, Rows, rows
 from tests.survival.moments import Moment
 from tests.unpacked import files_holding

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from starlette.requests import Request
 
-from tests.conftest import CONFIG, NOW
+from tests.bench import CONFIG, NOW
 from tests.lakes import Lakes, on_lake
 from tests.oracle import SHARED, differences, expected_tables
 from tests.processes import Ended

@@ -14,10 +14,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.beginnings import empty_tables
+from tests.bench import FEWER, empty_tables
 from tests.changed_files import bloat
-from tests.conftest import FEWER
-from tests.test_sync import first_synced
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import quote
 from wms_sync.layout import Layout
@@ -130,7 +128,7 @@ def header(database: Path) -> bytes:
 def test_a_load_compacts_a_bloated_file(bench, sandbox, tmp_path, caplog):
     """The copy keeps everything."""
     sandbox.sandbox = Sandbox(FEWER)
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     published = bench.layout.published
     bloat(published)
     shutil.copyfile(published, before := tmp_path / "before.duckdb")

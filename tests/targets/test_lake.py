@@ -24,9 +24,8 @@ import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
 
-from tests.beginnings import empty_tables
+from tests.bench import CONFIG, Bench, empty_tables, let_pass, opened_store, settings_in, store_at
 from tests.changed_files import change
-from tests.conftest import CONFIG, Bench, let_pass, opened_store, settings_in, store_at
 from tests.lakes import MOVED, Lakes, in_the_database, in_the_files, name_of, tables_of
 from tests.postgres import end_sessions, plain
 from tests.running import run_sync, unrecorded_run

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import let_pass
-from tests.test_sync import first_synced, load
+from tests.bench import let_pass
 
 CLIENTS = Path(__file__).parents[2] / ".clients"
 READ = """
@@ -27,11 +26,11 @@ def test_every_table_is_read_after_five_loads(version, bench, sandbox):
     client = CLIENTS / f"duckdb-{version}"
     if not client.is_dir():
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
-    first_synced(bench, bench.transport)
+    bench.first_sync(bench.transport)
     for _ in range(4):
         let_pass(sandbox.sandbox, seconds=86400, changed=40, new=20, orders=20)
         bench.read()
-        load(bench)
+        bench.load()
     told = subprocess.run(
         [sys.executable, "-c", READ, str(bench.layout.published)],
         env=os.environ | {"PYTHONPATH": str(client)},

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from tests.conftest import CONFIG, NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
+from tests.bench import CONFIG, NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
 from tests.lakes import Lakes
 from tests.running import run_sync, unrecorded_run
 from tests.services import transport_to

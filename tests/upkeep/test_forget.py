@@ -12,8 +12,7 @@ import duckdb
 import pytest
 from pyarrow import parquet
 
-from tests.conftest import NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
-from tests.test_sync import synced
+from tests.bench import NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -95,7 +94,7 @@ def backfill(bench: Bench) -> None:
 
 
 def sync(bench: Bench) -> None:
-    assert synced(bench)[1].published
+    assert bench.sync()[1].published
 
 
 def holding(bench: Bench, order: int) -> set[str]:

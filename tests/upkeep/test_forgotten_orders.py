@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Bench, logged
-from tests.test_sync import begun, synced
+from tests.bench import Bench, logged
 from wms_sandbox.transport import InProcess
 from wms_sync.targets.errors import ForgottenOrdersLostError
 from wms_sync.upkeep.forgotten_orders import add_to_list
@@ -29,12 +28,12 @@ def with_forgotten_orders(bench: Bench) -> None:
     """A window is in the tables, and the orders are forgotten."""
     add_to_list(bench.layout, bench.store, ORDERS)
     bench.store.mark_forgotten(ORDERS)
-    synced(bench)
+    bench.sync()
 
 
 @pytest.fixture
 def installed(bench: Bench, sandbox: InProcess) -> Bench:
-    begun(bench, sandbox, with_forgotten_orders)
+    bench.begin(sandbox, with_forgotten_orders)
     return bench
 
 

@@ -7,8 +7,7 @@ from datetime import timedelta
 import duckdb
 import pytest
 
-from tests.conftest import FEWER, NOW, Bench, let_pass, logged, queried
-from tests.test_sync import assert_equal, first_synced, load, synced
+from tests.bench import FEWER, NOW, Bench, let_pass, logged, queried
 from wms_sandbox.app import Sandbox
 from wms_sync.layout import flattened_key
 from wms_sync.reports.installation import read_installation
@@ -56,7 +55,7 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
     """Some windows of eleven days ago, some of today, in the tables."""
     sandbox.sandbox = Sandbox(FEWER)
     bench.settings = settings_for(sandbox, page_size=80, raw_retention_days=10)
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     grow_old(bench, "loaded", 11)
     sandbox.sandbox.advance(seconds=3600, changed=40)
     sandbox.sandbox.advance(seconds=10)
@@ -104,7 +103,7 @@ def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
     write_snapshot(aged.layout, aged.store)
     known = {window.id for window in aged.store.windows()}
     let_pass(sandbox.sandbox, seconds=3600, changed=20)
-    read, _ = synced(aged)
+    read, _ = aged.sync()
     [lost] = {window.id for window in aged.store.windows()} - known
     aged.lose_the_state_store(during_a_run=True)
     with logged() as said:
@@ -113,13 +112,13 @@ def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
     [again], [before] = aged.read().intervals, read.intervals
     assert (again.start <= before.start, again.end) == (True, before.end)
     assert files_of(aged, lost) == {"page", "record", "Parquet"}
-    load(aged)
+    aged.load()
     drop(aged)
     assert files_of(aged, lost) == {"page", "record", "Parquet"}
     grow_old(aged, "abandoned", 2)
     drop(aged)
     assert files_of(aged, lost) == set()
-    assert_equal(aged, sandbox)
+    aged.assert_equal(sandbox)
 
 
 def test_days_read_again_after_the_newest_snapshot_are_read_once_more(aged):

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.conftest import logged
+from tests.bench import logged
 from tests.reports.alerts.conftest import REFUSED, WRONG
 from wms_sync.reports.alerts import send_alerts
 from wms_sync.reports.channels import NotDelivered, all_channels

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from tests.beginnings import empty_tables
+from tests.bench import CONFIG, NOW, empty_tables, opened_store
 from tests.changed_files import change
-from tests.conftest import CONFIG, NOW, opened_store
 from tests.deferred import deferred
 from tests.reports.alerts.conftest import HOUR, Installation, Story, nothing, play, ran
 from wms_sandbox.app import Sandbox

@@ -6,9 +6,8 @@ from urllib.parse import unquote
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import NOW, Bench, logged
+from tests.bench import NOW, Bench, logged
 from tests.services import data_of
-from tests.test_sync import first_synced, load
 from wms_sync.cli.views import status_lines
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.reports.installation import read_installation
@@ -83,7 +82,7 @@ def warned(report) -> set[str]:
 @pytest.mark.proof
 def test_slices_follow_each_other_round_after_round(bench, sandbox, settings_for):
     """What is deleted behind a round shows in its counts, and the next round finds it. A failed slice is repeated."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     bench.settings = settings_for(sandbox, page_size=40, audit_pages=3)
     ids = sandbox.sandbox._store.ids
     sandbox.sandbox.intercept = lambda request: Response("{}", 400) if "id%7B" in request.url.query else None
@@ -110,7 +109,7 @@ def test_slices_follow_each_other_round_after_round(bench, sandbox, settings_for
 
 def test_an_audit_counts_again_what_the_start_date_leaves_out(bench, sandbox, settings_for):
     """The count stayed as it was taken, even if shipments were missing then."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     one_page(bench, sandbox, settings_for)
     bench.store.observe("records_before_start", 7, bench.settings.start.isoformat())
     slice_read(bench, sandbox)
@@ -125,7 +124,7 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
     bench.backfill(*DAY)
     with bench.api() as api:
         assert audit_reading(bench, api).read(NOW) is None, "nothing is loaded yet"
-        load(bench)
+        bench.load()
         bench.settings = settings_for(sandbox, audit_pages=0)
         assert audit_reading(bench, api).read(NOW) is None
         bench.settings = settings_for(sandbox, audit_pages=2, page_size=20)
@@ -148,7 +147,7 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
 
 def test_a_slice_waits_until_what_earlier_runs_read_is_loaded(bench, sandbox, settings_for):
     """As after a killed load, or with an older lake: the tables lack a shipment that is gone by now."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     one_page(bench, sandbox, settings_for)
     sandbox.sandbox.advance(seconds=3600, new=1)
     bench.read()
@@ -156,14 +155,14 @@ def test_a_slice_waits_until_what_earlier_runs_read_is_loaded(bench, sandbox, se
     sandbox.sandbox.delete_shipments([gone])
     bench.run_id = "another"
     assert slice_read(bench, sandbox) == (None, [])
-    load(bench)
+    bench.load()
     night(bench, sandbox)
     assert missing(bench) == {gone}
 
 
 def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
     """A record is lost while paging, then requests by id are answered in ways that prove nothing."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     one_page(bench, sandbox, settings_for)
     gone, other = (int(sandbox.sandbox._store.ids[index]) for index in (3, 40))
     sandbox.sandbox.delete_shipments([gone])
@@ -192,7 +191,7 @@ def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
 
 def test_that_most_are_gone_is_not_believed(bench, sandbox, settings_for):
     """A token that sees less looks the same. With a larger slice the same shipments are less than half."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     gone = [int(shipment) for shipment in sandbox.sandbox._store.ids[:101]]
     sandbox.sandbox.delete_shipments(gone)
     bench.settings = settings_for(sandbox, page_size=90)
@@ -209,7 +208,7 @@ def test_that_most_are_gone_is_not_believed(bench, sandbox, settings_for):
 
 def test_what_is_older_than_a_later_start_is_not_absent(bench, sandbox, settings_for):
     """Nor is it requested by id."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     bench.settings = settings_for(sandbox, page_size=1000, start_date="2026-03-28")
     held = sandbox.sandbox._store
     since = held.ids[held.updated >= datetime(2026, 3, 28, tzinfo=UTC).timestamp() * 1000].tolist()

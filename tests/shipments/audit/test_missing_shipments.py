@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import FEWER, NOW, Bench, opened_store, queried
+from tests.bench import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import data_of
 from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, warned
-from tests.test_sync import published, synced
 from wms_sync.cli.views import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
@@ -225,7 +224,7 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
     times = before_the_first_sync(sandbox)
     bench.settings = settings_for(sandbox, page_size=1000, include_addresses=True)
     bench.recover()
-    synced(bench)
+    bench.sync()
     bench.store.close()
     shutil.copy(bench.layout.state, tmp_path / "backup.db")
     bench.store = opened_store(bench.settings)
@@ -248,6 +247,6 @@ def test_what_one_night_finds_and_the_next_heals(bench, sandbox, settings_for, t
         held.updated[GONE[0]] -= 1000
     touch(sandbox, GONE[2], MOVED_AWAY)
     found = assert_finds(THE_NIGHT_AFTER, bench, sandbox)
-    with published(bench) as connection:
+    with bench.published() as connection:
         orders = {order for (order,) in found.asked("select order_id from shipments where _missing_since is not null")}
         assert differences(connection, expected_tables(sandbox), {*found.of(GONE[1:2]), *orders}) == []

@@ -2,11 +2,10 @@
 
 import pytest
 
-from tests.conftest import queried
+from tests.bench import queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import audits, night, one_page, warned
 from tests.shipments.audit.test_missing_shipments import marks, proven, touch
-from tests.test_sync import first_synced, published
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.flatten.values import SAYS_DELETED, SAYS_NOTHING
 from wms_sync.shipments.load.refresh import rebuild
@@ -50,7 +49,7 @@ SILENT, NOTICED = 20, (3, 20, 40)
 @pytest.mark.proof
 def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings_for):
     """Until a page shows the shipment again; and so does a rebuild where nothing but pages is left."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     one_page(bench, sandbox, settings_for)
     bench.recover()
     expected = expected_tables(sandbox)
@@ -63,7 +62,7 @@ def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings
 
     assert (refreshed.merged.get("shipments", 0), refreshed.rows["shipments"], refreshed.quarantined) == (0, 60, 5)
     assert list(marks(bench)) == gone
-    with published(bench) as connection:
+    with bench.published() as connection:
         assert [text for text in differences(connection, expected) if text.startswith("shipment")] == []
     query = "select distinct object_id, why from ops.quarantine where object = 'Shipment' order by all"
     assert dict(queried(bench.layout.published, query)) == {

@@ -7,8 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.conftest import CONFIG
-from tests.test_sync import load
+from tests.bench import CONFIG
 from wms_sandbox.app import Sandbox
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.window import flatten_window, flattened_window
@@ -46,7 +45,7 @@ def test_trouble_ahead_is_reported_and_nothing_is_lost(bench):
     bench.layout.parquet.unlink()
     with pytest.raises(AnalyticsError, match="WMS_MEMORY_LIMIT"):  # 20 MB are less than can be set
         refresh(Run(bench.settings.model_copy(update={"memory_limit": "20MB"}), bench.store, "test"))
-    assert load(bench).rows["shipments"] == 240
+    assert bench.load().rows["shipments"] == 240
 
 
 def test_a_batch_for_which_the_memory_is_not_enough_is_halved(bench, sandbox, tmp_path):

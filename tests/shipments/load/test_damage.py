@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.conftest import NOW, Bench, logged, queried
+from tests.bench import NOW, Bench, logged, queried
 from tests.services import data_of
-from tests.test_sync import first_synced, load
 from wms_sync.layout import flattened_key
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import drop_pages
@@ -42,12 +41,12 @@ def some_start_over(bench: Bench, sandbox) -> None:
 
 @pytest.mark.parametrize("damages", [cut, scribble])
 def test_a_damaged_file_is_flattened_again(bench, sandbox, damages):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     window = bench.store.windows("loaded")[0].id
     damages(bench, window)
     some_start_over(bench, sandbox)
     with logged() as said:
-        refreshed = load(bench)
+        refreshed = bench.load()
     assert refreshed.published
     assert refreshed.verdicts["shipments"]["moved back"] > 0
     assert any(window in line and "was damaged" in line for line in said)
@@ -60,7 +59,7 @@ def test_a_damaged_file_is_flattened_again(bench, sandbox, damages):
 
 @pytest.mark.parametrize("pages", [without_pages, with_damaged_pages])
 def test_rows_that_no_file_has_stay_with_a_finding(bench, sandbox, pages):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     window = bench.store.windows("loaded")[0].id
     versions = "select id, seen_at from history.shipments where _window_id = $1 order by all"
     before = queried(bench.layout.published, versions, window)
@@ -68,7 +67,7 @@ def test_rows_that_no_file_has_stay_with_a_finding(bench, sandbox, pages):
     pages(bench, window)
     cut(bench, window)
     some_start_over(bench, sandbox)
-    refreshed = load(bench)
+    refreshed = bench.load()
     assert refreshed.published
     assert queried(bench.layout.published, versions, window) == before
     [needed] = [line for line in bench.needs if "no Parquet file has any more" in line]
@@ -80,7 +79,7 @@ def test_rows_that_no_file_has_stay_with_a_finding(bench, sandbox, pages):
 
 
 def test_a_rebuild_fails_for_a_damaged_file(bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     window = bench.store.windows("loaded")[0].id
     published = bench.layout.published.read_bytes()
     without_pages(bench, window)

@@ -7,11 +7,10 @@ from datetime import datetime
 
 import pytest
 
+from tests.bench import let_pass, queried
 from tests.changed_files import change
-from tests.conftest import let_pass, queried
 from tests.services import data_of
 from tests.shipments.audit.test_audit import night
-from tests.test_sync import synced
 from wms_sandbox.clock import as_datetime
 from wms_sync.catalogue import history_tables, quote, tracked
 from wms_sync.shipments.load.refresh import rebuild, refresh
@@ -43,7 +42,7 @@ def three_nights(bench, sandbox):
                 data.updated[7:9] = data.created[7:9]
             night(bench, sandbox)
         else:
-            synced(bench)
+            bench.sync()
         sandbox.sandbox.advance(seconds=10)
         held[as_datetime(sandbox.sandbox.clock.now())] = [
             asked(bench, f"select {columns(past)} from {past.name} order by id") for past in history_tables()

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from tests.conftest import queried
-from tests.test_sync import first_synced
+from tests.bench import queried
 from wms_sync.reports.doctor import examine
 from wms_sync.shipments.load.refresh import refresh
 
@@ -16,7 +15,7 @@ def test_a_setting_takes_effect_with_the_next_load(bench, sandbox):
     def findings() -> list[tuple[str, str]]:
         return [(found.severity, found.text) for found in examine(bench.settings) if found.name == "time zones"]
 
-    first, _ = first_synced(bench, sandbox)
+    first, _ = bench.first_sync(sandbox)
     assert asked("select data_until, run_id from ops.latest_load") == [(first.horizon, "test")]
     ((name, short),) = asked("select name, lower(abbreviation) from warehouses order by id limit 1")
     count = len(asked("from warehouses"))

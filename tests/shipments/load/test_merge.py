@@ -6,8 +6,7 @@ import duckdb
 import pytest
 from msgspec.structs import replace
 
-from tests.conftest import let_pass, queried, store_at
-from tests.test_sync import assert_equal, first_synced
+from tests.bench import let_pass, queried, store_at
 from wms_sync.shipments.flatten.window import flattened_window, write_flattened
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.merge import Merger
@@ -21,7 +20,7 @@ from wms_sync.targets.target import target_of
 
 def flattened(bench, sandbox):
     """A sync in the tables, and a second one that is landed and flattened."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     let_pass(sandbox.sandbox, seconds=3600, changed=100, new=20)
     bench.read()
     assert not flatten_landed(bench.settings, bench.store, from_scratch=False)
@@ -45,7 +44,7 @@ ONE_TWICE = (
 
 def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, sandbox):
     """It may be half a load that no check was asked about."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     target = target_of(bench.settings)
     with target.load(bench.store.turn) as overtaken:
         with overtaken.session() as session:
@@ -86,7 +85,7 @@ def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
     assert [one.id for one in bench.store.windows("landed")] == [window]
     assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
     assert queried(bench.layout.published, "select distinct run_id, load_run_id from ops.loads") == [("test", "again")]
-    assert_equal(bench, sandbox)
+    bench.assert_equal(sandbox)
 
 
 def assert_merged_not_even_in_part(bench, window: str, tmp_path: Path) -> None:

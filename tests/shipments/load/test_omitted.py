@@ -5,10 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.conftest import NOW, ending, let_pass, queried
+from tests.bench import NOW, ending, let_pass, queried
 from tests.oracle import differences, expected_tables, rows_by_key
 from tests.shipments.read.test_field_selection import refuse
-from tests.test_sync import first_synced, load, published, synced
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.catalogue import history_tables, tables
 from wms_sync.shipments.load.omitted import OmittedData, omitted_data
@@ -34,7 +33,7 @@ REFUSALS = [
 
 def shown(bench):
     """Rows by table and key."""
-    with published(bench) as connection:
+    with bench.published() as connection:
         kept = (one.slug for one in (*tables(), *history_tables()) if one.schema != "ops")
         return {slug: rows_by_key(connection, slug) for slug in kept}
 
@@ -60,7 +59,7 @@ def as_php_writes_gaps(packages):
 )
 def test_a_shipment_with_something_else_in_place_of_rows_stays_as_it_is(bench, sandbox, key, odd):
     """Its packages and its packing solution were deleted, and so were their items."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     shared = "select min(shipment_id) from package_items join packing_solution_container_items using (shipment_id)"
     [(shipment,)] = queried(bench.layout.published, shared)
     parts = ("packages", "package_items", "packing_solutions", "packing_solution_container_items")
@@ -76,7 +75,7 @@ def test_a_shipment_with_something_else_in_place_of_rows_stays_as_it_is(bench, s
 
     sandbox.sandbox.rewrite = rewrite
     bench.backfill(NOW - timedelta(days=25), NOW)
-    load(bench)
+    bench.load()
     assert all(before)
     assert [queried(bench.layout.published, query) for query in queries] == before
     quarantined = queried(bench.layout.published, "select distinct object, object_id from ops.quarantine")
@@ -85,11 +84,11 @@ def test_a_shipment_with_something_else_in_place_of_rows_stays_as_it_is(bench, s
 
 @pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused[0])
 def test_what_a_window_was_not_asked_for_stays_as_it_is(bench, sandbox, refused):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     before = shown(bench)
     changes(sandbox, orders=20)
     refuse(sandbox, *refused)
-    read, refreshed = synced(bench)
+    read, refreshed = bench.sync()
     assert refreshed.published
     assert [
         one.check.name for one in refreshed.checks if not one.passed and re.search("belong|history", one.check.name)
@@ -119,7 +118,7 @@ def assert_equal_but_for(bench, sandbox, data: OmittedData) -> None:
         for name, rows in expected_tables(sandbox).items()
         if name not in data.sets
     }
-    with published(bench) as connection:
+    with bench.published() as connection:
         found = differences(connection, expected)
     allowed = {"galleries", "gallery_items", "warehouses", "products", "brands", "merchants"} | {
         "third_party_billing_groups",
@@ -138,13 +137,13 @@ def is_omitted(name: str, column: str, data: OmittedData) -> bool:
 
 def test_what_the_service_does_not_send_stays_as_it_is(bench, sandbox):
     """A service that ignores field selection for a night, then leaves ``included`` out, empties nothing."""
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     before = shown(bench)
     for treatment in (FieldTreatment(ignored=True), FieldTreatment(drops_included=True)):
         sandbox.sandbox.field_treatment = treatment
         changes(sandbox, orders=0)
         read = bench.read()
-    refreshed = load(bench)
+    refreshed = bench.load()
     assert ending(bench.settings, read, refreshed) == 3
     for name in ("fields:order", "fields:warehouse"):
         assert f"{name} was requested" in "\n".join(bench.needs)
@@ -179,11 +178,11 @@ def without_lists(page):
 
 @pytest.mark.proof
 def test_a_list_whose_key_no_object_has_stays_as_it_is(bench, sandbox):
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     before = shown(bench)
     sandbox.sandbox.rewrite = without_lists
     changes(sandbox, orders=20)
-    read, refreshed = synced(bench)
+    read, refreshed = bench.sync()
     assert ending(bench.settings, read, refreshed) == 3
     after = shown(bench)
     for slug in (
@@ -204,7 +203,7 @@ def test_a_list_whose_key_no_object_has_stays_as_it_is(bench, sandbox):
     assert shown(bench) == after
     sandbox.sandbox.rewrite = None
     bench.backfill(NOW - timedelta(days=400), NOW + timedelta(hours=2))
-    [again] = load(bench).windows
+    [again] = bench.load().windows
     lists = "select name from ops.omitted where window_id = $1 and stayed is not null"
     assert queried(bench.layout.published, lists, again) == []
     assert_equal_but_for(bench, sandbox, OmittedData({}, frozenset()))
@@ -216,10 +215,10 @@ def test_an_empty_list_was_sent(bench, sandbox):
             shipment["packages"] = []
         return page
 
-    first_synced(bench, sandbox)
+    bench.first_sync(sandbox)
     sandbox.sandbox.rewrite = emptied
     changes(sandbox, orders=0)
-    synced(bench)
+    bench.sync()
     left = "select count(*) from packages join shipments on shipment_id = shipments.id where shipments._window_id = $1"
     window = bench.store.windows("loaded")[-1].id
     assert queried(bench.layout.published, left, window) == [(0,)]

@@ -1,8 +1,6 @@
 """A load with a limit merges the first windows up to it; another load merges the rest."""
 
-from tests.beginnings import empty_tables
-from tests.conftest import let_pass
-from tests.test_sync import assert_equal
+from tests.bench import empty_tables, let_pass
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.targets.target import target_of
@@ -46,4 +44,4 @@ def test_a_load_with_a_limit_leaves_windows_to_another(bench, sandbox):
         pending = load_up_to(bench, most)
         assert [*pending.merged] == [window.id for window in merged]
         assert pending.later == {window.id for window in later}
-    assert_equal(bench, sandbox)
+    bench.assert_equal(sandbox)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import FEWER
+from tests.bench import FEWER
 
 SHIPMENTS = FEWER.shipments
 

@@ -7,9 +7,7 @@ from itertools import count
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import CONFIG, asks_for_page, queried
-from tests.landed import assert_landed
-from tests.test_sync import assert_equal, load, synced
+from tests.bench import CONFIG, asks_for_page, queried
 from wms_sandbox.app import Sandbox
 from wms_sync.reports.days import windows_of
 from wms_sync.reports.explain import explain
@@ -69,7 +67,7 @@ def test_one_answer_that_is_far_off_moves_nothing(bench, sandbox, service):
     assert behind.progress.records == 0
     assert "dated so far back" in behind.warnings[0]
     assert bench.read().warnings == ()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(bench, sandbox, service):
@@ -86,7 +84,7 @@ def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(benc
     bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 4 * 3600})
     service.clock.advance(10_000)
     assert bench.read().warnings == ()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
     assert off(bench) == []
 
 
@@ -104,7 +102,7 @@ def test_what_changes_after_the_clock_went_back_is_read(bench, sandbox, service)
     service.advance(seconds=3600, changed=20)
     service.advance(seconds=3 * 3600)
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 CHANGES = {"changed": 20, "new": 5, "orders": 10}
@@ -118,8 +116,8 @@ def passes_the_hours_again(bench, sandbox, service):
     """After the next night every table equals the service, also what changed in the hours that pass twice."""
     service.advance(seconds=1200, **CHANGES)
     service.clock.advance(7_200_000)
-    synced(bench)
-    assert_equal(bench, sandbox)
+    bench.sync()
+    bench.assert_equal(sandbox)
 
 
 @pytest.mark.proof
@@ -130,16 +128,16 @@ def test_both_clocks_put_right_between_two_syncs_hide_nothing(bench, sandbox, se
     The newest window covers nothing any more. After a restart, or on another machine, the windows alone show it.
     """
     bench.settings = bench.settings.model_copy(update={"page_size": 5})
-    synced(bench)
+    bench.sync()
     [shipment, *_] = service.advance(seconds=60, **CHANGES).changed
     service.clock.advance(10_000)
-    [newest] = synced(bench)[0].window_ids
+    [newest] = bench.sync()[0].window_ids
     before, loaded = bench.store.covered()[-1].end, receipts(bench)
     service.clock.advance(-7_200_000)
     since_the_last_read(bench, put_back=2 * HOUR, restarted=restarted)
     service.advance(seconds=5400, **CHANGES)
     service.clock.advance(10_000)
-    report, _ = synced(bench)
+    report, _ = bench.sync()
     assert "gone back by" in report.warnings[0]
     assert bench.store.covered()[-1].end == report.horizon < before
     assert not bench.store.window(newest).covers_time
@@ -154,15 +152,15 @@ def test_both_clocks_put_right_between_two_syncs_hide_nothing(bench, sandbox, se
 def test_both_clocks_put_right_long_before_the_next_sync_hide_nothing(bench, sandbox, service):
     """They have passed where they were: only the clock that is never set shows it."""
     service = sandbox.sandbox = Sandbox(replace(service.config, now=datetime.now(UTC) - DAY + 2 * HOUR))
-    synced(bench)
+    bench.sync()
     since_the_last_read(bench, passed=DAY, put_back=2 * HOUR)
     service.clock.advance(-7_200_000)
     for _ in range(3):
         service.advance(seconds=1800, **CHANGES)
     service.clock.advance(23 * 3_600_000 - 1_800_000)
-    report, _ = synced(bench)
+    report, _ = bench.sync()
     assert "gone back by" in report.warnings[0]
-    assert_equal(bench, sandbox)
+    bench.assert_equal(sandbox)
     assert bench.read().warnings == ()
 
 
@@ -187,7 +185,7 @@ def test_both_clocks_put_right_during_a_read_hide_nothing(bench, sandbox, servic
     start = bench.settings.start
     report = bench.backfill(start, start + 50 * DAY) if is_backfill else bench.read()
     service.intercept = None
-    load(bench)
+    bench.load()
     assert "gone back by" in report.warnings[0]
     assert bench.store.covered()[-1].end <= report.horizon - 2 * HOUR
     passes_the_hours_again(bench, sandbox, service)
@@ -203,7 +201,7 @@ def fails_at_page(service, number):
 def test_a_run_that_ends_after_coverage_was_withdrawn_loses_nothing(bench, sandbox, service):
     """Of a half-read window that reaches beyond, too: its pages are of the time before."""
     bench.settings = bench.settings.model_copy(update={"page_size": 5})
-    synced(bench)
+    bench.sync()
     service.advance(seconds=60, **CHANGES)
     service.clock.advance(10_000)
     fails_at_page(service, 2)
@@ -229,7 +227,7 @@ def test_a_clock_that_went_back_is_noticed_also_when_it_has_passed_where_it_was(
     assert "gone back by" in bench.read().warnings[0]
     service.clock.advance(2 * 3_600_000 + 10_000)
     assert bench.read().warnings == ()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 def test_answers_without_a_date_are_read_by_this_machines_clock(bench, sandbox, service):
@@ -241,7 +239,7 @@ def test_answers_without_a_date_are_read_by_this_machines_clock(bench, sandbox, 
     assert "no Date" in off(bench)[0]
     service.redate = None
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
     assert off(bench) == []
 
 

@@ -6,7 +6,6 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.landed import landed_ids
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sync.shipments.read.raw import WindowIncomplete
 
@@ -62,11 +61,11 @@ def test_records_left_off_pages_are_asked_for_by_their_ids(bench, sandbox, page_
     lost, changed = lose(sandbox, **loses)
     bench.read()
     assert lost
-    assert lost - changed <= set(landed_ids(bench))
+    assert lost - changed <= set(bench.landed_ids())
     if "late" not in loses:
-        assert Counter(landed_ids(bench)).most_common(1)[0][1] == 1
+        assert Counter(bench.landed_ids()).most_common(1)[0][1] == 1
     if "changed" not in loses:
-        assert sorted(landed_ids(bench)) == sandbox.sandbox._store.ids.tolist()
+        assert sorted(bench.landed_ids()) == sandbox.sandbox._store.ids.tolist()
     windows = [window for window in bench.store.windows() if window.records]
     assert {window.state for window in windows} == {"landed"}
     assert pages in {None, windows[0].pages}
@@ -87,7 +86,7 @@ def test_a_record_that_is_committed_after_its_page_was_read_is_found_by_the_last
 
     sandbox.sandbox.rewrite = commit_late
     bench.read()
-    assert Counter(landed_ids(bench)) == dict.fromkeys(ids, 1)
+    assert Counter(bench.landed_ids()) == dict.fromkeys(ids, 1)
 
 
 def test_ids_are_listed_once_more_where_records_moved_on_and_nothing_is_read_anew(bench, sandbox):
@@ -126,6 +125,6 @@ def test_counts_that_ignore_the_filter_are_noticed_and_not_split_further(bench, 
 
     sandbox.sandbox.rewrite = count_everything
     report = bench.read()
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(bench.landed_ids()) == len(set(bench.landed_ids())) == SHIPMENTS
     assert report.requests <= requests
     assert "count" in report.warnings[0]

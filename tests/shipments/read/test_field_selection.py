@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from tests.conftest import NOW
+from tests.bench import NOW
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.service.errors import Problem, Rejected, Unauthorized

@@ -9,9 +9,7 @@ import pytest
 from msgspec import structs
 from starlette.responses import JSONResponse, Response
 
-from tests.conftest import FEWER, NOW, Bench, let_pass
-from tests.landed import assert_landed
-from tests.test_sync import synced
+from tests.bench import FEWER, NOW, Bench, let_pass
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.service.errors import FilterMisses, NotAList, Rejected
@@ -104,7 +102,7 @@ def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
 def test_a_service_without_shipments_is_tried_at_the_next_sync(bench, in_process):
     in_process.sandbox = Sandbox(replace(FEWER, shipments=0))
     assert tried(bench) is None
-    assert synced(bench)[1].rows["shipments"] == 0
+    assert bench.sync()[1].rows["shipments"] == 0
     assert bench.store.observation(FOUND) is None
 
 
@@ -117,7 +115,7 @@ def test_an_answer_without_a_list_is_an_empty_list_where_the_service_answers_so(
     assert bench.read().progress.records == 0
     let_pass(sandbox.sandbox, seconds=DAY.total_seconds(), changed=20)
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
     covered = bench.store.covered()
     sandbox.sandbox.advance(seconds=3600, changed=20)
     sandbox.sandbox.intercept = lambda request: Response(status_code=status) if request.url.path == SHIPMENTS else None

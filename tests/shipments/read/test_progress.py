@@ -1,6 +1,6 @@
 """What a read warns of is kept for its report and for the status; a remark is told alone."""
 
-from tests.conftest import logged
+from tests.bench import logged
 from wms_sync.shipments.read.progress import Warnings
 
 

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from tests.conftest import NOW, let_pass
-from tests.landed import landed_ids
+from tests.bench import NOW, let_pass
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sync.intervals import Interval
 from wms_sync.service.errors import ServiceFailed
@@ -22,7 +21,7 @@ from wms_sync.shipments.read.raw import NotEnoughRoom, damage, refuse_without_ro
 def test_what_the_first_nights_read(bench, sandbox):
     first = bench.read()
     assert first.horizon == NOW - MARGIN
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(bench.landed_ids()) == len(set(bench.landed_ids())) == SHIPMENTS
     assert first.progress.records == first.progress.expected == SHIPMENTS
     assert bench.store.covered(("landed",)) == first.intervals
     windows = bench.store.windows("landed")
@@ -78,7 +77,7 @@ def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
     done = bench.read().progress
     assert done.pages < sum(window.pages for window in bench.store.windows("landed"))
     assert done.records <= 1.1 * done.expected, "counts of parts are estimates"
-    landed = Counter(landed_ids(bench))
+    landed = Counter(bench.landed_ids())
     assert len(landed) == SHIPMENTS
     assert sum(times > 1 for times in landed.values()) < 20, "more than the overlap was asked for again"
 
@@ -89,7 +88,7 @@ def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(b
     assert half_read.to_at == NOW - MARGIN
     done = sandbox.sandbox.advance(seconds=60, changed=120, late=300)
     bench.read()
-    landed = Counter(landed_ids(bench))
+    landed = Counter(bench.landed_ids())
     assert set(done.changed) <= {shipment for shipment in landed if landed[shipment] > 1}
 
 
@@ -105,7 +104,7 @@ def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox
     bench.read()
     sandbox.sandbox.advance(seconds=10)
     assert len(changed) == 80
-    again = {shipment for window in bench.read().window_ids for shipment in landed_ids(bench, only=window)}
+    again = {shipment for window in bench.read().window_ids for shipment in bench.landed_ids(only=window)}
     assert set(changed) <= again
 
 
@@ -116,7 +115,7 @@ def test_after_a_page_cursor_was_refused_its_window_is_read_anew(bench, sandbox)
         Response('{"errors": []}', 400) if "cursor_start" in request.query_params and next(refused) == 0 else None
     )
     bench.read()
-    assert len(landed_ids(bench)) == SHIPMENTS
+    assert len(bench.landed_ids()) == SHIPMENTS
 
 
 def is_of_the_day_before(bench, half_read) -> None:
@@ -152,7 +151,7 @@ def test_a_half_read_window_resumes_or_is_read_anew(bench, sandbox, happens, sta
     happens(bench, half_read)
     bench.read()
     assert bench.store.window(half_read.id).state == state
-    assert len(landed_ids(bench)) == len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(bench.landed_ids()) == len(set(bench.landed_ids())) == SHIPMENTS
     assert len(bench.store.covered(("landed",))) == 1
 
 
@@ -174,7 +173,7 @@ def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
     before = interrupt_a_backfill(bench, sandbox)
     report = bench.backfill(START, END)
     assert before + report.progress.pages == sum(window.pages for window in bench.store.windows("landed"))
-    assert len(set(landed_ids(bench))) == len(landed_ids(bench))
+    assert len(set(bench.landed_ids())) == len(bench.landed_ids())
     assert "resumes" in report.notes[0]
 
 

@@ -5,10 +5,8 @@ from urllib.parse import unquote
 import pytest
 from starlette.responses import Response
 
-from tests.landed import assert_landed, landed_ids
 from tests.shipments.audit.test_audit import missing, slice_read
 from tests.shipments.read.test_undated import Ignores, ids, undate
-from tests.test_sync import assert_equal, synced
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.errors import ServiceFailed
@@ -26,7 +24,7 @@ def test_wherever_lists_and_counts_end_nothing_is_lost(bench, sandbox, settings_
     bench.settings = settings_for(sandbox, page_size=10)
     sandbox.sandbox.most_matches = most
     bench.read()
-    assert sorted(landed_ids(bench)) == sorted(ids(sandbox))
+    assert sorted(bench.landed_ids()) == sorted(ids(sandbox))
 
 
 def test_nights_and_audits_pass_the_end_of_lists(bench, sandbox, settings_for):
@@ -36,13 +34,13 @@ def test_nights_and_audits_pass_the_end_of_lists(bench, sandbox, settings_for):
     undate(sandbox, range(20))
     bench.read()
     sandbox.sandbox.advance(seconds=3600, changed=40, new=20)
-    synced(bench)
+    bench.sync()
     first, second = (slice_read(bench, sandbox)[0] for _ in range(2))
     assert first.to_id < second.to_id == LARGEST_ID
-    shown = [*landed_ids(bench, only=first.window_id), *landed_ids(bench, only=second.window_id)]
+    shown = [*bench.landed_ids(only=first.window_id), *bench.landed_ids(only=second.window_id)]
     assert (sorted(shown), missing(bench)) == (sorted(ids(sandbox)), set())
     sandbox.sandbox.most_matches = None
-    assert_equal(bench, sandbox)
+    bench.assert_equal(sandbox)
 
 
 def test_after_a_kill_at_the_end_of_a_list_its_rest_is_still_requested(bench, sandbox, settings_for):
@@ -54,7 +52,7 @@ def test_after_a_kill_at_the_end_of_a_list_its_rest_is_still_requested(bench, sa
     assert any(window.pages for window in bench.store.windows("reading"))
     sandbox.sandbox.intercept = None
     bench.read()
-    assert set(landed_ids(bench)) == ids(sandbox)
+    assert set(bench.landed_ids()) == ids(sandbox)
 
 
 @pytest.mark.parametrize("ignores", [True, False])
@@ -63,4 +61,4 @@ def test_where_filters_on_id_cannot_be_used_that_is_said_and_nothing_stops(bench
     sandbox.sandbox.intercept = lambda request: refusal if asks_for_rest(request) and not ignores else None
     sandbox.sandbox.field_treatment = Ignores(filters="id{" if ignores else "none")
     assert any("filters on id cannot be used" in warning for warning in bench.read().warnings)
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)

@@ -9,8 +9,7 @@ import httpx
 import pytest
 from starlette.responses import Response
 
-from tests.conftest import FEWER, NOW, let_pass, logged
-from tests.landed import assert_landed, landed_ids
+from tests.bench import FEWER, NOW, let_pass, logged
 from tests.shipments.read.conftest import SHIPMENTS
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
@@ -74,13 +73,13 @@ def test_a_night_is_covered_only_if_every_change_landed(bench, sandbox, first, l
     withhold(sandbox, changed[:90], lambda number: first <= number <= last)
     complete = is_complete(bench)
     read = {window.id for window in bench.store.windows("landed")} - {window.id for window in earlier}
-    landed = {shipment for window in read for shipment in landed_ids(bench, only=window)}
+    landed = {shipment for window in read for shipment in bench.landed_ids(only=window)}
     assert complete == (set(changed) <= landed)
     assert complete == (bench.store.covered() != covered)
 
     recover(sandbox, changed[:90])
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
     assert bench.store.covered()[0].end == NOW + timedelta(days=1, seconds=10) - MARGIN
 
 
@@ -91,11 +90,11 @@ def test_a_first_sync_is_not_covered_while_some_are_missing(bench, sandbox, with
     missing = ids(sandbox)[:withheld]
     withhold(sandbox, missing, lambda number: number in served)
     complete = is_complete(bench)
-    assert complete == (len(set(landed_ids(bench))) == SHIPMENTS)
+    assert complete == (len(set(bench.landed_ids())) == SHIPMENTS)
     assert complete == (bench.store.covered() != ())
     recover(sandbox, missing)
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 def test_what_is_older_than_the_start_date_is_counted_again_after_a_loss(bench, sandbox, settings_for):
@@ -140,10 +139,13 @@ def test_windows_that_a_cache_answers_alike_are_not_covered(bench, sandbox, sett
     bench.transport = WithoutFilter(sandbox.sandbox, counts=counts)
     with pytest.raises(ReadIncomplete):
         bench.read()
-    assert (len(set(landed_ids(bench))) in (range(1) if counts else range(50, 80)), bench.store.covered()) == (True, ())
+    assert (len(set(bench.landed_ids())) in (range(1) if counts else range(50, 80)), bench.store.covered()) == (
+        True,
+        (),
+    )
     bench.transport = sandbox
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 @pytest.mark.parametrize("ends", range(4, 9))
@@ -168,7 +170,7 @@ def test_what_a_killed_run_landed_is_compared_before_the_next_one_plans(bench, s
         bench.read()
     assert any("not covered" in text for text in said) == has_landed == (ends >= 7)
     assert bench.store.read_plans() == ()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 def test_what_was_read_before_a_kill_is_not_read_again_if_it_is_complete(bench, sandbox, settings_for):
@@ -183,7 +185,7 @@ def test_what_was_read_before_a_kill_is_not_read_again_if_it_is_complete(bench, 
     assert bench.read().warnings == ()
     assert landed
     assert {bench.store.window(window.id).interval for window in landed} == {window.interval for window in landed}
-    assert len(landed_ids(bench)) < 1.3 * SHIPMENTS
+    assert len(bench.landed_ids()) < 1.3 * SHIPMENTS
 
 
 @pytest.mark.parametrize("deleted", [LEAST, LEAST + 1])
@@ -213,7 +215,7 @@ def test_what_changes_during_the_read_is_not_missing(bench, sandbox, refused):
     assert is_complete(bench)
     let_pass(sandbox.sandbox)
     bench.read()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
 
 
 def test_days_read_again_stay_covered_as_before_and_are_read_again(bench, sandbox):
@@ -226,7 +228,7 @@ def test_days_read_again_stay_covered_as_before_and_are_read_again(bench, sandbo
     assert bench.store.covered() == covered
     recover(sandbox, ids(sandbox)[100:])
     report = bench.backfill(start, NOW)
-    again = {shipment for window in report.window_ids for shipment in landed_ids(bench, only=window)}
+    again = {shipment for window in report.window_ids for shipment in bench.landed_ids(only=window)}
     held = sandbox.sandbox._store
     assert again >= set(held.ids[held.updated >= start.timestamp() * 1000].tolist())
     assert {window.id for window in early}.isdisjoint(report.window_ids)
@@ -239,5 +241,5 @@ def test_counts_that_end_early_are_said_to_prove_nothing(bench, sandbox):
 
     sandbox.sandbox.rewrite = cap
     warnings = bench.read().warnings
-    assert len(set(landed_ids(bench))) == SHIPMENTS
+    assert len(set(bench.landed_ids())) == SHIPMENTS
     assert any("not noticed" in text for text in warnings)

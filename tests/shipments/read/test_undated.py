@@ -6,10 +6,8 @@ from itertools import count
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from tests.landed import assert_landed, landed_ids
 from tests.services import data_of
 from tests.shipments.audit.test_audit import BEFORE_START, NOTHING, audits, missing, one_page, slice_read, warned
-from tests.test_sync import assert_equal, synced
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
@@ -68,7 +66,7 @@ def find_no_null(sandbox) -> None:
 def test_they_and_their_first_change_arrive(bench, sandbox):
     """30 of 40 arrived, with exit code 0."""
     assert bench.read().warnings == ()
-    assert_landed(bench, sandbox)
+    bench.assert_landed(sandbox)
     [undated] = [window for window in bench.store.windows() if window.reason == "undated"]
     assert undated.records == 10
     assert undated.id not in windows_of(bench.store, (undated.from_at.date(), undated.to_at.date()))
@@ -76,12 +74,12 @@ def test_they_and_their_first_change_arrive(bench, sandbox):
 
     sandbox.sandbox.advance(seconds=3600, changed=20, new=3)
     undate(sandbox, range(35, 43))
-    synced(bench)
-    assert_equal(bench, sandbox)
+    bench.sync()
+    bench.assert_equal(sandbox)
 
     assert len(sandbox.sandbox.advance(seconds=60, changed=43, late=300).changed) == 43
-    synced(bench)
-    assert_equal(bench, sandbox)  # also what was committed late: its time is before that of the reading without a date
+    bench.sync()
+    bench.assert_equal(sandbox)  # also what was committed late: its time is before that of the reading without a date
 
 
 @pytest.mark.parametrize("teach", [refuse_null, find_no_null])
@@ -90,13 +88,13 @@ def test_where_the_filter_does_not_find_them_they_are_named_each_night_and_audit
 ):
     bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
     teach(sandbox)
-    assert "10 shipments match no filter" in synced(bench)[0].warnings[0]
+    assert "10 shipments match no filter" in bench.sync()[0].warnings[0]
     sandbox.sandbox.advance(seconds=3600, new=5)
     undate(sandbox, range(40, 45))
     assert "15 shipments match no filter" in bench.read().warnings[0]
     while slice_read(bench, sandbox)[0].to_id < LARGEST_ID:
         pass
-    assert set(landed_ids(bench)) == ids(sandbox)
+    assert set(bench.landed_ids()) == ids(sandbox)
 
 
 def test_where_neither_filter_nor_counts_show_them_that_is_said(bench, sandbox):
@@ -128,7 +126,7 @@ def test_after_a_failure_their_window_resumes(bench, sandbox, settings_for):
     assert half_read.records == 20
     sandbox.sandbox.intercept = None
     assert half_read.id in bench.read().window_ids
-    assert sorted(landed_ids(bench)) == sorted(ids(sandbox))
+    assert sorted(bench.landed_ids()) == sorted(ids(sandbox))
 
 
 @pytest.mark.proof
@@ -138,7 +136,7 @@ def test_audits_count_them_without_what_is_old(bench, sandbox, settings_for):
     with data_of(sandbox) as held:
         held.updated[old] = BEFORE_START
     bench.settings = settings_for(sandbox, page_size=1000, audit_pages=3)
-    synced(bench)
+    bench.sync()
     bench.settings = settings_for(sandbox, page_size=5, audit_pages=5)
     while slice_read(bench, sandbox)[0].to_id < LARGEST_ID:
         pass
