@@ -33,11 +33,10 @@ def build(settings: Settings, operation: RunResource | None = None) -> dg.Defini
     of_shipments = jobs.shipment_jobs(changes, days, analytics)
     of_master_data = jobs.master_data_jobs(pushed)
     nightly_sync, load_tables, *_ = of_shipments
-    maintained = [jobs.maintain] if settings.analytics == "ducklake" else []
     return dg.Definitions(
         assets=[changes, days, analytics, *pushed.values()],
         asset_checks=[coverage.coverage_checks(settings)],
-        jobs=[*of_shipments, *maintained, *of_master_data],
+        jobs=[*of_shipments, *([jobs.maintain] if settings.analytics == "ducklake" else []), *of_master_data],
         schedules=jobs.schedules(settings, nightly_sync),
         sensors=[
             sensors.tables_follow(settings, load_tables),

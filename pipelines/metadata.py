@@ -25,7 +25,7 @@ from wms_sync.master_data.push import PushReport
 from wms_sync.reports.days import DayRead
 from wms_sync.reports.dictionary import column_types
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checks import CheckResult, Sample, sentence
+from wms_sync.shipments.load.checks import Sample, sentence
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.reader import ReadReport
 from wms_sync.targets.database import defined
@@ -103,12 +103,6 @@ def of_table(slug: str, report: RefreshReport, page: Path | None) -> Metadata:
     }
 
 
-def of_check(result: CheckResult) -> Metadata:
-    """Return the metadata of a check's result."""
-    sample = {"sample": _sample(result.sample)} if result.sample else {}
-    return {"offending_rows": result.offending, **sample}
-
-
 def of_relation(settings: Settings, relation: Relation) -> Metadata:
     """Return the columns of a table or mart with DuckDB's types and their descriptions, and where it is.
 
@@ -146,7 +140,7 @@ def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:
     return dg.MetadataValue.json([*ids[:SHOWN_WINDOWS], *more])
 
 
-def _sample(sample: Sample) -> dg.MetadataValue:
+def sample_table(sample: Sample) -> dg.MetadataValue:
     """Return the offending rows of a check as a table."""
     schema = dg.TableSchema(columns=[dg.TableColumn(name, "string") for name in sample.columns])
     rows = [dict(zip(sample.columns, map(cut, row), strict=True)) for row in sample.rows]

@@ -99,7 +99,10 @@ def events(settings: Settings, report: RefreshReport, page: Path | None) -> Iter
             passed=result.passed,
             severity=dg.AssetCheckSeverity.ERROR if check.severity == "error" else dg.AssetCheckSeverity.WARN,
             description=None if finding is None else metadata.markdown(finding),
-            metadata=metadata.of_check(result),
+            metadata={
+                "offending_rows": result.offending,
+                **({"sample": metadata.sample_table(result.sample)} if result.sample else {}),
+            },
             blocking=check.blocking,
         )
     if report.published:
