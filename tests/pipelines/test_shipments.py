@@ -1,7 +1,6 @@
 """Runs of Dagster, as the daemon and the UI launch them, against the sandbox on a socket."""
 
 import re
-from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
@@ -17,7 +16,6 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
 from wms_sync.state.runs import RunRecord, RunRecords
 from wms_sync_pipelines import asset_keys, coverage, definitions, jobs, tables
-from wms_sync_pipelines.shipments import daily
 
 SHIPMENTS = 300
 NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
@@ -122,11 +120,6 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
     assert one.execute_in_process(instance=instance, asset_selection=[orders]).success
     [_] = instance.fetch_materializations(shipments, limit=5).records
     [_] = instance.fetch_observations(shipments, limit=5).records  # the second load brought nothing
-
-
-def test_partitions_begin_with_the_start_and_include_today(settings):
-    keys = daily(settings).get_partition_keys(current_time=datetime(2026, 3, 3, 15, tzinfo=UTC))
-    assert (keys[0], keys[-1]) == ("2026-02-20", "2026-03-03")
 
 
 @pytest.mark.parametrize(

@@ -144,32 +144,30 @@ class Marts(Struct, dict=True):
 
     @cached_property
     def packaging(self) -> list[Row]:
-        rows = []
-        for shipment in self.known["Shipment"].values():
-            for position, package in enumerate(shipment["packages"], 1):
-                alone = {name: _id(package, name) for name in ("container", "infill") if package.get(name)}
-                used = [(name, 1, key, Decimal(1)) for name, key in alone.items()]
-                for place, other in enumerate(package["packaging"], 1):
-                    item = other.get("product")
-                    is_material = item and item["type"] not in {"PackagingDataCollection", "PackagingInstruction"}
-                    if is_material and item["id"] not in alone.values():
-                        used.append(("other", place, item["id"], other.get("quantity")))
-                for used_as, place, key, units in used:
-                    product = self.known["Product"].get(key, {})
-                    rows.append(
-                        {
-                            "shipment_id": shipment["id"],
-                            "package_position": position,
-                            "used_as": used_as,
-                            "packaging_position": place,
-                            "packaging_id": key,
-                            "packaging_sku": product.get("sku"),
-                            "packaging_name": product.get("name"),
-                            "packaging_type": product.get("type"),
-                            "packaging_units": units,
-                        }
-                    )
-        return rows
+        return [row for shipment in self.known["Shipment"].values() for row in self._packaging_of(shipment)]
+
+    def _packaging_of(self, shipment: Record) -> Iterator[Row]:
+        for position, package in enumerate(shipment["packages"], 1):
+            alone = {name: _id(package, name) for name in ("container", "infill") if package.get(name)}
+            used = [(name, 1, key, Decimal(1)) for name, key in alone.items()]
+            for place, other in enumerate(package["packaging"], 1):
+                item = other.get("product")
+                is_material = item and item["type"] not in {"PackagingDataCollection", "PackagingInstruction"}
+                if is_material and item["id"] not in alone.values():
+                    used.append(("other", place, item["id"], other.get("quantity")))
+            for used_as, place, key, units in used:
+                product = self.known["Product"].get(key, {})
+                yield {
+                    "shipment_id": shipment["id"],
+                    "package_position": position,
+                    "used_as": used_as,
+                    "packaging_position": place,
+                    "packaging_id": key,
+                    "packaging_sku": product.get("sku"),
+                    "packaging_name": product.get("name"),
+                    "packaging_type": product.get("type"),
+                    "packaging_units": units,
+                }
 
     @cached_property
     def shipments(self) -> list[Row]:
@@ -204,7 +202,7 @@ class Marts(Struct, dict=True):
         first = day_of(self.service.first("Shipment", shipment["id"], "target_ship_date"))
         ends = shipped_day if is_shipped else today if is_open else None
         methods, method = retailer.get("allowed_shipping_methods") or [], shipment.get("shipping_method")
-        items, packages = shipment["items"], self._packages_by_shipment[shipment["id"],]
+        items, packages = shipment["items"], [*self._packages_of(shipment)]
         wants_sscc = order.get("generate_sscc")
         lacks_sscc = any(not row["sscc"] for row in packages)
         goods = {kind for item in items if (kind := self._the("Product", item, "product").get("goods_type"))}
@@ -294,19 +292,11 @@ class Marts(Struct, dict=True):
             else None,
             "tracking_refs": ", ".join(row["tracking_ref"] for row in packages if row["tracking_ref"] is not None)
             or None,
-            "packaging_units": total(self._packaging_by_shipment[shipment["id"],], "packaging_units"),
+            "packaging_units": total(self._packaging_of(shipment), "packaging_units"),
             "billed_kg": total(packages, "billed_kg"),
             "cost_by_kg": total(packages, "cost_by_kg"),
             "cost": _float(shipment.get("carrier_shipping_cost")),
         }
-
-    @cached_property
-    def _packages_by_shipment(self) -> Mapping[tuple[Any, ...], list[Row]]:
-        return grouped(self.packages, "shipment_id")
-
-    @cached_property
-    def _packaging_by_shipment(self) -> Mapping[tuple[Any, ...], list[Row]]:
-        return grouped(self.packaging, "shipment_id")
 
     def _zone(self, warehouse: Record) -> str:
         names = {warehouse.get("name"), warehouse.get("abbreviation")}
