@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 BROWSER = "chromium"
-SHOWN_SECONDS = 60
+SHOWN_SECONDS = 180
 
 
 @contextmanager

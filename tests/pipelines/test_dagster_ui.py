@@ -146,7 +146,8 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
         operator.sees("marts")
         operator.keeps_picture("dagster-lineage")
 
-        # a log is live: the page is open while the run waits for the service, and shows the rest by itself
+        # a log is live: the page is open while the run waits for the service, and shows the rest by itself; it has
+        # only the rows in view, so the row is filtered for
         goes_on = threading.Event()
 
         def waits(_: object) -> None:
@@ -154,11 +155,12 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
 
         service.sandbox.intercept = waits
         run_id = dagster.launch_run("nightly_sync")
-        operator.opens(f"/runs/{run_id}")
-        operator.sees("Started")
+        operator.opens(f"/runs/{run_id}?logs=sync%20succeeded")
+        operator.sees("Events")
         operator.misses("sync succeeded")
         goes_on.set()
         operator.sees("sync succeeded")
+        operator.opens(f"/runs/{run_id}")
         operator.keeps_picture("dagster-log")
 
         service.sandbox = Sandbox(replace(service.sandbox.config, token="a token that was replaced"))
