@@ -274,7 +274,7 @@ def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
     alter(page)
     with pytest.raises(RawPagesDamagedError, match="run `wms-sync sync`") as error:
         rebuild(bench.run)
-    assert error.value.reasons == (f"{window}/{page.name}: its SHA-256 differs from that of the received page",)
+    assert error.value.reasons == (f"{window}/{page.name}: it is altered: its SHA-256 differs",)
     assert bench.layout.published.read_bytes() == published
     assert bench.store.window(window).state == "abandoned"
     read_again(bench)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -17,12 +17,9 @@ from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
-from wms_sync.layout import flattened_key, parquet_name
-from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, write_flattened
 from wms_sync.shipments.read.raw import damage
-from wms_sync.storage.durable import make_private
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
-from wms_sync.upkeep.forget import forget, suspects
+from wms_sync.upkeep.forget import forget
 from wms_sync.upkeep.forget_plan import orders_named
 from wms_sync.upkeep.verify import verify
 
@@ -247,40 +244,6 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     assert file.exists()
     assert [holding(stored, order) for order in orders] == [set(), set()]
     assert verify(stored.settings).damaged == ()
-
-
-def with_another_form(bench: Bench, window: str) -> None:
-    path = make_private(bench.layout.parquet / "ops_schema_drift") / parquet_name(window, 9)
-    duckdb.execute(f"copy (select '{window}' as _window_id, 'a number came as text' as why) to '{path}'")
-
-
-def with_something_in_quarantine(bench: Bench, window: str) -> None:
-    flattened = flattened_window(bench.layout, window)
-    flattened.parts["ops_quarantine"] = [ParquetPart.of(parquet_name(window, 1), 1, b"")]
-    write_flattened(bench.store.turn, bench.layout, window, flattened)
-
-
-def first_page(bench: Bench, window: str) -> Path:
-    return bench.layout.raw / window / bench.layout.pages(window)[0]
-
-
-UNSURE: dict[str, Callable[[Bench, str], object]] = {
-    "it is not flattened": lambda bench, window: (bench.layout.root / flattened_key(window)).unlink(),
-    "a file of it is gone": lambda bench, window: next((bench.layout.parquet / "orders").glob(f"{window}*")).unlink(),
-    "something is in quarantine": with_something_in_quarantine,
-    "values had another form": with_another_form,
-    "it was given up": lambda bench, window: bench.store.abandon(window),
-    "a page is not recorded": lambda bench, window: first_page(bench, window).with_name("page-00099.json.gz").touch(),
-    "a page has another size": lambda bench, window: first_page(bench, window).write_bytes(b" "),
-}
-
-
-@pytest.mark.parametrize("happens", UNSURE.values(), ids=UNSURE)
-def test_a_window_that_may_lack_rows_is_searched(stored, happens):
-    assert suspects(stored.layout, stored.store, [424242]) == ()
-    window = stored.store.windows("loaded")[0].id
-    happens(stored, window)
-    assert suspects(stored.layout, stored.store, [424242]) == (window,)
 
 
 def test_orders_are_named_by_id_or_reference(stored):

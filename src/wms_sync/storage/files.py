@@ -177,6 +177,28 @@ def unmarked(name: str) -> str:
     return _MARK.sub("", name)
 
 
+def difference(files: Files, key: str, size: int | None, sha256: str | None) -> str | None:
+    """Describe how a file differs from its record; return None if it does not. None in the record is not compared.
+
+    The ``local`` path of the file is in use afterwards.
+    """
+    found = files.size(key)
+    if found is None:
+        return "it is missing"
+    if size not in {None, found}:
+        return f"it has {found} bytes instead of {size}"
+    if sha256 is None:
+        return None
+    [path] = files.local([key])
+    return None if sha256_of(Path(path)) == sha256 else "it is altered: its SHA-256 differs"
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with accessing(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 class FolderFiles(Struct, frozen=True):
     """``Files`` below a folder, each under the key that was given. The turn's own folder fences off late writers."""
 

@@ -58,7 +58,7 @@ from wms_sync.storage.durable import (
     sync_file,
     write_synced,
 )
-from wms_sync.storage.files import StrictFolder
+from wms_sync.storage.files import StrictFolder, sha256_of
 from wms_sync.upkeep.forgotten_orders import orders_remembered
 from wms_sync.upkeep.recovery import BACKUP
 from wms_sync.upkeep.verify import (
@@ -67,7 +67,6 @@ from wms_sync.upkeep.verify import (
     Examination,
     Windows,
     named_files,
-    sha256_of,
     strict,
     unusable,
     windows_of,

@@ -1,17 +1,17 @@
 """``wms-sync forget``: remove the personal data of some orders from every file, and keep it out.
 
 The ids are recorded first; from then on pages land without personal data of these orders. Then every file that may
-contain such data is searched (``suspects`` finds the raw pages), and rewritten without it. Raw pages lose the personal
-data. Parquet files and tables lose the orders' rows in schema ``pii``, their destination, and personal data in
-free-form values of their other rows (``Target.erase``). This includes the tables that ``WMS_ANALYTICS`` named earlier.
-Each step can be repeated, so the next run of any kind finishes an interrupted ``forget``.
+contain such data is searched, every raw page too, and rewritten without it. Raw pages lose the personal data. Parquet
+files and tables lose the orders' rows in schema ``pii``, their destination, and personal data in free-form values of
+their other rows (``Target.erase``). This includes the tables that ``WMS_ANALYTICS`` named earlier. Each step can be
+repeated, so the next run of any kind finishes an interrupted ``forget``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import duckdb
@@ -24,11 +24,11 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, name_of, parquet_key, raw_key, spill, suffix_of, window_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
-from wms_sync.shipments.flatten.page import UNKNOWN_KEY, PageDamagedError, RecordDamagedError, unpacked_page
+from wms_sync.shipments.flatten.page import PageDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, is_flattened, write_flattened
 from wms_sync.shipments.load.damage import DAMAGED, take_away_damaged, take_away_damaged_records
-from wms_sync.shipments.read.raw import damage, size_differs
-from wms_sync.state.store import COMPLETE_STATES, LandedPage, Run, StateStore, Window
+from wms_sync.shipments.read.raw import damage
+from wms_sync.state.store import LandedPage, Run, StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import sync_file
 from wms_sync.storage.files import unmarked
@@ -40,8 +40,6 @@ from wms_sync.upkeep.forgotten_orders import add_to_list
 
 logger = logging.getLogger(__name__)
 REFUSED = ("Forgetting orders could not be finished", "data already removed stays removed, and the next run continues")
-_NAMING = {"shipments": "order_id", "orders": "id"}
-"""The tables with a row for each order on a page, and the column that has the order's id."""
 
 
 class Forgotten(Struct, frozen=True):
@@ -67,13 +65,12 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     # copies and spill files of readers, and renamed foreign logs: each may contain personal data
     for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
         store.turn.take_away(path)
-    asked = frozenset(order_ids) | store.forgotten(unfinished=True) if order_ids else all_ids
     try:
-        pages, parquet_files = _clean_files(layout, store, all_ids, asked)
+        pages, parquet_files = _clean_files(layout, store, all_ids)
     except duckdb.Error as error:  # a damaged file may be about these orders too
         if isinstance(error, duckdb.OutOfMemoryException) or not take_away_damaged(layout, store):
             raise
-        pages, parquet_files = _clean_files(layout, store, all_ids, asked)
+        pages, parquet_files = _clean_files(layout, store, all_ids)
     unfinished = bool(store.forgotten(unfinished=True))
     targets = [target for target in (former, target_of(settings)) if target is not None]
     rows = [target.erase(store.turn, all_ids, anyway=unfinished or are_older(target, all_ids)) for target in targets]
@@ -92,11 +89,9 @@ def are_older(target: Target, order_ids: Collection[int]) -> bool:
         return False  # the step that needs the tables reports the error
 
 
-def _clean_files(
-    layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]
-) -> tuple[int, int]:
+def _clean_files(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[int, int]:
     """Clean raw pages, then Parquet files; return how many of each were rewritten. This can be repeated."""
-    pages = _clean_pages(layout, store, order_ids, asked)
+    pages = _clean_pages(layout, store, order_ids)
     with duckdb.connect() as connection:
         prepare(connection, order_ids)
         parquet_files = _clean_parquet(layout, store, connection)
@@ -104,14 +99,12 @@ def _clean_files(
     return pages, parquet_files
 
 
-def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], asked: Collection[int]) -> int:
-    """Clean every window that names, or may name, one of the orders in ``asked``.
-
-    Return the number of rewritten pages.
-    """
-    rewritten = 0
-    suspected = suspects(layout, store, asked)
-    for number, window_id in enumerate(suspected, start=1):
+def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) -> int:
+    """Search every raw page, whatever the state store knows of it; return the number of rewritten pages."""
+    if not order_ids:
+        return 0
+    rewritten, window_ids = 0, layout.windows()
+    for number, window_id in enumerate(window_ids, start=1):
         landed = {page.file: page for page in store.pages(window_id)}
         for name in layout.pages(window_id):
             key = raw_key(window_id, name)
@@ -122,8 +115,8 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int], 
                 layout.files.delete(store.turn, key)
                 logger.warning(DAMAGED, {"file": name, "window": window_id, "reason": error.reason})
         logger.info(
-            "searched %(searched)d of %(windows)s that may name the orders, rewrote %(pages)s",
-            {"searched": number, "windows": count_of(len(suspected), "window"), "pages": count_of(rewritten, "page")},
+            "searched %(searched)d of %(windows)s, rewrote %(pages)s",
+            {"searched": number, "windows": count_of(len(window_ids), "window"), "pages": count_of(rewritten, "page")},
         )
     return rewritten
 
@@ -233,66 +226,3 @@ def _number_of(layout: Layout, parts: Sequence[ParquetPart], table: Table, key: 
         if unmarked(other) == unmarked(name) and layout.files.size(parquet_key(table.slug, other)) is None:
             return number
     return None
-
-
-def suspects(layout: Layout, store: StateStore, order_ids: Collection[int]) -> tuple[str, ...]:
-    """Return the ids of the windows whose raw pages may name one of these orders, sorted.
-
-    The windows are found through Parquet files. A page names an order where a shipment refers to the order, and where
-    the order is included; both become rows. So the pages of a window without such rows can be skipped if its Parquet
-    files certainly have all rows of its pages: they are complete, no value was quarantined or cast, and the pages are
-    those that were flattened. Every other window may name any order: a half-read or abandoned window, and a window that
-    is not flattened yet.
-    """
-    with duckdb.connect() as connection:
-        rows = {slug: _rows(connection, layout, slug, order_ids) for slug in _NAMING}
-        cast = _with_other_forms(connection, layout)
-    windows = {window.id: window for window in store.windows(*COMPLETE_STATES) if window.id not in cast}
-    found_in = []
-    for window_id in layout.windows():
-        found = {slug: rows[slug].get(window_id, (0, False)) for slug in _NAMING}
-        counted = {slug: count for slug, (count, _) in found.items()}
-        is_named = any(is_named for _, is_named in found.values())
-        if is_named or not _is_sure(layout, store, windows.get(window_id), counted):
-            found_in.append(window_id)
-    return tuple(sorted(found_in))
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection, layout: Layout, slug: str, order_ids: Collection[int]
-) -> Mapping[str, tuple[int, bool]]:
-    """Return, by window, the number of rows of a table, and whether a row names one of these orders."""
-    files = layout.files.local(layout.parquet_files(slug))
-    if not files:
-        return {}
-    query = sql_files.read("forget/named.sql").format(key=quote(_NAMING[slug]))
-    found = connection.execute(query, {"files": files, "ids": sorted(order_ids)}).fetchall()
-    return {window_id: (count, is_named) for window_id, count, is_named in found}
-
-
-def _with_other_forms(connection: duckdb.DuckDBPyConnection, layout: Layout) -> frozenset[str]:
-    """Return the windows in which values were cast to their type."""
-    files = layout.files.local(layout.parquet_files("ops_schema_drift"))
-    if not files:
-        return frozenset()
-    query = sql_files.read("forget/other_forms.sql")
-    found = connection.execute(query, {"files": files, "unknown": UNKNOWN_KEY}).fetchall()
-    return frozenset(window_id for (window_id,) in found)
-
-
-def _is_sure(layout: Layout, store: StateStore, window: Window | None, counted: Mapping[str, int]) -> bool:
-    """Return whether the Parquet files of a window certainly have a row for each order that its pages name."""
-    if window is None or not is_flattened(layout, window.id):
-        return False
-    try:
-        flattened = flattened_window(layout, window.id)
-    except RecordDamagedError:
-        return False
-    pages = {page.file: page for page in store.pages(window.id)}
-    return (
-        not flattened.rows("ops_quarantine")
-        and flattened.records == sum(page.records for page in pages.values())
-        and all(flattened.rows(slug) == count for slug, count in counted.items())
-        and pages.keys() == set(layout.pages(window.id))
-        and not any(size_differs(layout, page) for page in pages.values())
-    )

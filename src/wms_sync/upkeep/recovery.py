@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from msgspec.structs import asdict
 
 from wms_sync.grammar import count_of
-from wms_sync.layout import CREATES, Layout
+from wms_sync.layout import CREATES, Layout, window_key
 from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.shipments.flatten.page import PageDamagedError
@@ -193,6 +193,8 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> No
     except PageDamagedError as error:
         store.abandon(window.id)
         logger.warning(DAMAGED, {"file": error.path.name, "window": window.id, "reason": error.reason})
+    finally:
+        layout.files.release(window_key(window.id))
 
 
 def refuse_link(settings: Settings) -> None:

@@ -8,7 +8,6 @@ followed, and nothing is changed.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -46,8 +45,8 @@ from wms_sync.state.snapshot import Snapshot, decoded
 from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
 from wms_sync.state.turns import refuse_unusable
-from wms_sync.storage.durable import Inaccessible, accessing
-from wms_sync.storage.files import StrictFolder
+from wms_sync.storage.durable import Inaccessible
+from wms_sync.storage.files import StrictFolder, difference
 from wms_sync.targets.database import Opened
 from wms_sync.targets.errors import DatabaseForbidden, DatabaseOpenError
 from wms_sync.targets.opening import open_for_reading
@@ -251,7 +250,8 @@ class Examination:
         if file.kind in self.examined:
             self.examined[file.kind] += 1
         try:
-            reason = _difference(layout, file)
+            reason = difference(layout.files, file.key, file.size, file.sha256)
+            layout.files.release(file.key)
         except Inaccessible as error:
             reason = unusable(error)
         if reason is not None:
@@ -296,21 +296,6 @@ def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) ->
             yield NamedFile("Parquet file", key, FLATTENED_AGAIN, part.size, part.sha256)
 
 
-def _difference(layout: Layout, file: NamedFile) -> str | None:
-    """Describe how a file differs from its record; return None if it does not."""
-    size = layout.files.size(file.key)
-    if size is None:
-        return "it is missing"
-    if file.size is not None and size != file.size:
-        return f"it has {size} bytes instead of {file.size}"
-    if file.sha256 is not None:
-        [path] = map(Path, layout.files.local([file.key]))
-        altered = sha256_of(path) != file.sha256
-        layout.files.release(file.key)
-        return "it is altered: its SHA-256 differs" if altered else None
-    return None
-
-
 def _unread(
     layout: Layout, key: str, decode: Callable[[bytes], object], *, is_needed: bool = False
 ) -> Iterator[Damage]:
@@ -329,12 +314,6 @@ def _unread(
 def _journal(content: bytes) -> None:
     if lost := content.count(b"\n") - len(entries_in(content, CREATES)):
         raise ValueError(f"{count_of(lost, 'line is', 'lines are')} damaged")
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with accessing(path), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _inode(path: str) -> tuple[int, int]:

@@ -35,9 +35,10 @@ from wms_sync.layout import (
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.page import PageDamagedError, RawPage, RecordDamagedError
 from wms_sync.shipments.flatten.shape import Sent, either
-from wms_sync.shipments.read.raw import content_differs, damage, key_of, size_differs
+from wms_sync.shipments.read.raw import key_of
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
+from wms_sync.storage.files import difference
 from wms_sync.targets.database import receipts
 
 PAGES_PER_BATCH = 20
@@ -120,14 +121,18 @@ def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
     layout.files.delete(turn, flattened_key(window_id))
 
 
-def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> None:
-    """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them."""
+def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> int:
+    """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them.
+
+    Return their number.
+    """
     flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
     named = {key for window in flattened for key in window.by_key}
-    for table in tables():
-        for key in layout.parquet_files(table.slug):
-            if key not in named and window_of(name_of(key)) in window_ids:
-                layout.files.delete(turn, key)
+    keys = {key for table in tables() for key in layout.parquet_files(table.slug)}
+    left = [key for key in keys - named if window_of(name_of(key)) in window_ids]
+    for key in left:
+        layout.files.delete(turn, key)
+    return len(left)
 
 
 def flatten_window(
@@ -139,9 +144,11 @@ def flatten_window(
     """
     landed = store.pages(window_id)
     try:
+        paths = layout.files.local([key_of(page) for page in landed])
+        refuse_damaged(layout, landed)
         pages = [
             RawPage(Path(path), page.number, page.records, page.served_at, page.content_bytes)
-            for page, path in zip(landed, _at_hand(layout, landed), strict=True)
+            for page, path in zip(landed, paths, strict=True)
         ]
         reflatten(store.turn, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
@@ -190,20 +197,13 @@ def flattened_windows(layout: Layout) -> tuple[str, ...]:
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:
-    """Raise ``PageDamagedError`` for the first page whose file differs from the received page."""
+    """Raise ``PageDamagedError`` for the first page whose file differs from the received page.
+
+    The ``local`` paths of the pages are in use afterwards.
+    """
     for page in landed:
-        if (reason := damage(layout, page)) is not None:
+        if (reason := difference(layout.files, key_of(page), page.bytes, page.sha256)) is not None:
             raise PageDamagedError(Path(key_of(page)), reason)
-
-
-def _at_hand(layout: Layout, landed: Sequence[LandedPage]) -> list[str]:
-    """Return the local paths of pages. Raise ``PageDamagedError`` if a page is missing or damaged."""
-    paths = layout.files.local([key_of(page) for page in landed])
-    for page, path in zip(landed, paths, strict=True):
-        reason = size_differs(layout, page) or content_differs(Path(path).read_bytes(), page)
-        if reason is not None:
-            raise PageDamagedError(Path(key_of(page)), reason)
-    return paths
 
 
 def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage]]:

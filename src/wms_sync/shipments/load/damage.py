@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 
 from wms_sync.layout import Layout, flattened_key
 from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import (
-    ParquetPart,
     delete_unnamed,
     flattened_window,
     flattened_windows,
@@ -16,6 +14,7 @@ from wms_sync.shipments.flatten.window import (
 )
 from wms_sync.shipments.read.raw import is_dropped
 from wms_sync.state.store import StateStore
+from wms_sync.storage.files import difference
 
 logger = logging.getLogger(__name__)
 DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
@@ -31,13 +30,13 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
     damaged = take_away_damaged_records(layout, store)
     for window_id in flattened_windows(layout):
         for key, part in flattened_window(layout, window_id).by_key.items():
-            if (reason := _damage(layout, key, part)) is not None:
+            if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
                 _rebuild_file(layout, store, window_id)
                 layout.files.delete(store.turn, key)
                 logger.warning(_AGAIN, {"file": key, "reason": reason})
                 damaged += 1
-    delete_unnamed(store.turn, layout, {window.id for window in store.windows()})  # no record says what they were
-    return damaged
+            layout.files.release(key)
+    return damaged + delete_unnamed(store.turn, layout, {window.id for window in store.windows()})
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
@@ -54,15 +53,6 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
             logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
             damaged += 1
     return damaged
-
-
-def _damage(layout: Layout, key: str, part: ParquetPart) -> str | None:
-    """Describe how a Parquet file differs from the file that was written; return None if it does not."""
-    try:
-        content = layout.files.get(key)
-    except FileNotFoundError:
-        return "it is missing"
-    return None if hashlib.sha256(content).hexdigest() == part.sha256 else "it is altered: its SHA-256 differs"
 
 
 def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:

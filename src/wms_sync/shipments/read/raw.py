@@ -24,6 +24,7 @@ from wms_sync.layout import PAGES_DROPPED, Layout, name_of, page_name, raw_key
 from wms_sync.service.query import Page
 from wms_sync.state.store import LandedPage, StateStore
 from wms_sync.state.turns import Turn
+from wms_sync.storage.files import difference
 
 RAW_BYTES = 1100
 """The assumed size of a shipment in raw pages, in bytes, until a shipment has been read."""
@@ -71,27 +72,10 @@ def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, ne
 
 def damage(layout: Layout, page: LandedPage) -> str | None:
     """Describe how a stored page differs from the received page; return None if it does not."""
-    if (reason := size_differs(layout, page)) is not None:
-        return reason
-    return content_differs(layout.files.get(key_of(page)), page)
-
-
-def size_differs(layout: Layout, page: LandedPage) -> str | None:
-    """Describe how a stored page differs in size from the received page; return None if it does not.
-
-    The file is not read, so an altered file of the same size is not detected.
-    """
-    size = layout.files.size(key_of(page))
-    if size is None:
-        return "it is missing"
-    return None if size == page.bytes else f"it has {size} bytes instead of the {page.bytes} received"
-
-
-def content_differs(stored: bytes, page: LandedPage) -> str | None:
-    """Describe how the ``stored`` content differs from that of the received page; return None if it does not."""
-    if hashlib.sha256(stored).hexdigest() != page.sha256:
-        return "its SHA-256 differs from that of the received page"
-    return None
+    key = key_of(page)
+    reason = difference(layout.files, key, page.bytes, page.sha256)
+    layout.files.release(key)
+    return reason
 
 
 def key_of(page: LandedPage) -> str:
