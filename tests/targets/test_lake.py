@@ -56,7 +56,6 @@ from wms_sync.targets.ducklake.upkeep import AT_ONCE
 from wms_sync.targets.errors import (
     AnalyticsError,
     DatabaseOpenError,
-    FormerLake,
     LakeElsewhere,
     MaintenanceError,
     NotCommitted,
@@ -338,7 +337,7 @@ def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
     assert {slug for slug, rows in lost.items() if rows} >= {"orders", "pii_order_addresses", "order_status_history"}
     assert [row for rows in lost.values() for row in rows if mark not in repr(row)] == []
     as_file = replace(lake.run, settings=settings.model_copy(update={"analytics": "file"}))
-    with pytest.raises(FormerLake, match="drop schema lake cascade"):
+    with pytest.raises(AnalyticsError, match="drop schema lake cascade"):
         forget(as_file, [order])
 
 

@@ -22,7 +22,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import BackupReport, Copied
 from wms_sync.upkeep.forget import Forgotten
-from wms_sync.upkeep.forget_plan import NamedOrder, orders_named, refuse_unseen, rows_to_forget
+from wms_sync.upkeep.forgotten_orders import NamedOrder, orders_named, refuse_unseen, rows_to_forget
 from wms_sync.upkeep.restore import Restored, restore, trust_ledger
 from wms_sync.upkeep.verify import Verified
 
