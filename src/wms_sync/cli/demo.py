@@ -11,10 +11,12 @@ import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import duckdb
 import httpx
 
 from wms_sync import sql_files
+from wms_sync.cli.commands import FOLDER, exits_with_code
 from wms_sync.cli.printing import command, say, shown
 from wms_sync.cli.runs import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
@@ -34,8 +36,17 @@ MARK = ".wms-sync-demo"
 QUERY = "queries/demo_days.sql"
 
 
-def run_demo(data_dir: Path) -> int:
-    """Run a sandbox, a first sync, a push, changes, a second sync and some queries; return the code of the pushes."""
+@click.command(epilog="Example: wms-sync demo")
+@click.option(
+    "--data-dir",
+    type=FOLDER,
+    default=Path("data/demo"),
+    show_default=True,
+    help="Folder for the demo's files; replaces an earlier demo there.",
+)
+@exits_with_code
+def demo(data_dir: Path) -> int:
+    """Run the whole pipeline against a sandbox and show the result."""
     _empty(data_dir)
     if LIBRARY.level == logging.INFO:
         LIBRARY.setLevel(logging.WARNING)  # all that it says fits one screen

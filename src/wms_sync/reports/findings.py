@@ -215,7 +215,7 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
         yield warning(
             "quarantine" if is_value else "drift",
             f"{count_of(values, *LEFT_OUT) if is_value else count_of(len(shown), *UNKNOWN)}: {places}.",
-            what_to_do=f"`wms-sync inbox list` shows them by kind; see ops.{table}. The raw pages keep the values.",
+            what_to_do=f"`wms-sync inbox` shows them by kind; see ops.{table}. The raw pages keep the values.",
             since=min(entry.first_at for entry in shown),
             facts=fingerprint(sorted(entry.name for entry in kind)),
             acknowledged_at=None if unseen else max(entry.acknowledged_at for entry in kind if entry.acknowledged_at),
