@@ -55,8 +55,6 @@ _NUMERIC = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
 LOCALHOST = "localhost"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 LEAST_MEMORY = 300 * 1000**2
-ALERT_CHANNELS = ("alert_webhook_url", "alert_urls", "heartbeat_url")
-"""The settings with the address of a channel for alerts or heartbeats."""
 LAKE_TAKES_AS_PATTERN = ("*", "?", "[", "\\")
 """Characters that DuckLake treats as a pattern in the path of its files when it looks for unused ones."""
 
@@ -324,11 +322,6 @@ class Settings(BaseModel):
     def has_merchant(self) -> bool:
         """Return whether the Merchant API is configured."""
         return self.merchant_username is not None and self.merchant_api_key is not None
-
-    @property
-    def has_alert_channel(self) -> bool:
-        """Return whether any channel for alerts or heartbeats is set."""
-        return any(getattr(self, name) for name in ALERT_CHANNELS)
 
     def require_base_url(self) -> str:
         """Return the base URL. Raise ``SettingsError`` if it is not set."""

@@ -22,8 +22,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import files_of, folder_of
-from wms_sync.reports.alerts import body_of
-from wms_sync.reports.channels import NotDelivered, all_channels
+from wms_sync.reports.alerts import NotDelivered, all_channels, body_of
 from wms_sync.reports.finding import Finding, Severity, examined, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.reports.probe import TWO_TRIES, probe
