@@ -34,10 +34,8 @@ from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
 from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
 from wms_sync.reports.installation import (
-    CheckFound,
     Installation,
     LastAudit,
-    check_published,
     installation_of,
 )
 from wms_sync.reports.probe import Verdict
@@ -45,9 +43,11 @@ from wms_sync.reports.probe import probe as habits_of
 from wms_sync.reports.reader import reader_lines
 from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.checks import CheckResult, check_tables
 from wms_sync.state.runs import RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import AnalyticsError
+from wms_sync.targets.target import target_of
 
 OF_STATUS = (
     "sync_cursor",
@@ -218,7 +218,8 @@ def check(full: bool, is_strict: bool) -> int:
         if installation.published_at is None:
             why = installation.unreadable or "nothing is published yet. Run `wms-sync sync` first."
             raise AnalyticsError(f"Nothing can be checked: {why}")
-        found = check_published(settings) if full else installation.checks
+        published = partial(target_of(settings).published, memory_limit=settings.memory_limit)
+        found = check_tables(published) if full else installation.checks
         findings = findings_in(replace(installation, checks=found))
     say_lines(_check_lines(found, "now" if full else "at the last load"))
     say_lines(open_lines(findings))
@@ -313,12 +314,12 @@ def dictionary(to: Path, force: bool) -> None:
     say_lines(f"wrote {path}" for path in write_dictionary(Settings.load(), to, force=force))
 
 
-def _check_lines(found: Sequence[CheckFound], scope: str) -> Iterator[str]:
-    for check in found:
-        if check.offending:
-            yield f"check     {check.severity}: {check.finding} ({check.name})"
-            yield from (f"          {line}" for line in check.sample.lines)
-    yield f"checks    {sum(not check.offending for check in found)} of {len(found)} passed ({scope})"
+def _check_lines(found: Sequence[CheckResult], scope: str) -> Iterator[str]:
+    for result in found:
+        if not result.passed:
+            yield f"check     {result.check.severity}: {result.finding} ({result.check.name})"
+            yield from (f"          {line}" for line in result.sample.lines)
+    yield f"checks    {sum(result.passed for result in found)} of {len(found)} passed ({scope})"
 
 
 def _audit_lines(audit: LastAudit) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 
 import duckdb
 from msgspec import Struct, field
@@ -25,7 +25,7 @@ from wms_sync.master_data.plan import what_to_do
 from wms_sync.master_data.push import pusher, unfinished
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checks import NO_ROWS, Sample, check_tables
+from wms_sync.shipments.load.checks import CheckResult, checks
 from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.ledger import PushedFile, State
@@ -63,19 +63,6 @@ class LastAudit(Struct, frozen=True):
     missing_in_all: int
 
 
-class CheckFound(Struct, frozen=True):
-    """The result of one check. ``finding`` describes the problem, with a few values; None if there is no problem.
-
-    ``sample`` has the first offending rows; it is empty if these rows are not stored.
-    """
-
-    name: str
-    severity: str
-    finding: str | None
-    offending: int
-    sample: Sample = NO_ROWS
-
-
 class Doubt(Struct, frozen=True):
     """A create without an answer, and what to do about it."""
 
@@ -102,7 +89,7 @@ class Installation(Struct, frozen=True, dict=True):
     last_loads: tuple[dict[str, object], ...] = ()
     last_audit: LastAudit | None = None
     not_sent: Mapping[str, str] = {}
-    checks: Sequence[CheckFound] = ()
+    checks: Sequence[CheckResult] = ()
     open_entries: tuple[InboxEntry, ...] = ()
     unreadable: str | None = None
 
@@ -240,9 +227,8 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
         published_at = target.published_at
         with target.published() as connection:
             audits = records(connection.execute(sql_files.read("queries/last_audit.sql")))
-            checks = records(
-                connection.execute("select name, severity, finding, offending from ops.checks order by name")
-            )
+            results = records(connection.execute("select name, offending, finding from ops.checks"))
+            found = {row["name"]: (row["offending"], row["finding"]) for row in results}
             rows = row_counts(connection)
             has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
             return Installation(
@@ -254,17 +240,8 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
                 last_loads=tuple(records(connection.execute(sql_files.read("queries/last_loads.sql")))),
                 last_audit=next((LastAudit(**row) for row in audits), None),
                 not_sent=not_sent_lately(connection),
-                checks=tuple(CheckFound(**row) for row in checks),
+                checks=[CheckResult(check, *found[check.name]) for check in checks() if check.name in found],
                 open_entries=open_entries(connection, store) if has_found else (),
             )
     except (WmsSyncError, duckdb.Error) as error:
         return Installation(settings, store, moment, published_at=published_at, unreadable=str(error))
-
-
-def check_published(settings: Settings) -> Sequence[CheckFound]:
-    """Run every check on the published tables."""
-    results = check_tables(partial(target_of(settings).published, memory_limit=settings.memory_limit))
-    return [
-        CheckFound(result.check.name, result.check.severity, result.finding, result.offending, result.sample)
-        for result in results
-    ]
