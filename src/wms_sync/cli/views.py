@@ -59,7 +59,6 @@ OF_STATUS = (
     "last_audit",
     "rows",
     "published_at",
-    "raw_dropped",
     "quarantined",
     "unknown_keys",
     "writer",

@@ -36,7 +36,6 @@ from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
 from wms_sync.targets.database import records, row_counts
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.retention import dropped_windows
 
 
 class LastAudit(Struct, frozen=True):
@@ -150,11 +149,6 @@ class Installation(Struct, frozen=True, dict=True):
     def windows(self) -> dict[str, int]:
         """Return the number of windows by state."""
         return dict(Counter(window.state for window in self.store.windows()))
-
-    @property
-    def raw_dropped(self) -> int:
-        """Return the number of windows in the tables whose raw pages were dropped."""
-        return len(dropped_windows(self.settings.layout, self.store))
 
     @property
     def writer(self) -> str | None:
