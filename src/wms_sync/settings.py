@@ -27,14 +27,13 @@ from pydantic import (
     model_validator,
 )
 
-from wms_sync.cron import checked_cron, has_ticks_every_hour
+from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.layout import Layout
 from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
 from wms_sync.storage.opened import bucket_files, checked_place
 from wms_sync.timezones import (
     WarehouseTimezones,
-    changes_by_half_an_hour,
     checked_zone,
     parse_warehouse_timezones,
 )
@@ -216,11 +215,8 @@ class Settings(BaseModel):
 
     @field_validator("schedule_timezone")
     @classmethod
-    def _zone_exists(cls, value: str, info: ValidationInfo) -> str:
-        zone, cron = checked_zone(value), info.data.get("schedule_cron")
-        if cron and has_ticks_every_hour(cron) and changes_by_half_an_hour(zone, datetime.now(UTC)):
-            raise ValueError("changes its clock by half an hour, and Dagster's hourly ticks do not: set it to UTC")
-        return zone
+    def _zone_exists(cls, value: str) -> str:
+        return checked_zone(value)
 
     @field_validator("asset_owners")
     @classmethod
