@@ -42,14 +42,14 @@ T = TypeVar("T")
 
 
 class Answer(Struct, Generic[T], frozen=True):
-    """A 2xx answer to a read; ``read`` is the result of the function that parsed the body.
+    """A 2xx answer to a read: the body as received, and what the function that parsed it returned.
 
-    ``served_at`` is the time at which the answer was served (``ServiceClock.take``).
+    For a list that is its envelope. ``served_at`` is the time at which the answer was served (``ServiceClock.take``).
     """
 
     body: Body
+    envelope: T
     served_at: datetime
-    read: T
     headers: Mapping[str, str] = {}
 
 
@@ -178,7 +178,7 @@ class GlobalApi:
         served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
         body = receive(response)
         try:
-            return Answer(body, served_at, read(body.content), response.headers)
+            return Answer(body, read(body.content), served_at, response.headers)
         except NotAList:
             if response.status_code == HTTPStatus.NO_CONTENT:
                 raise
