@@ -364,7 +364,7 @@ def test_reports_read_the_lake(lake, tmp_path):
     assert [result.check for result in read_installation(settings, lake.store).checks] == [*checks()]
     with target_of(settings).published() as connection:
         [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
-    assert explain(settings, lake.store, str(shipment)).versions
+    assert explain(settings, lake.store, str(shipment))[0].versions
     assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
     assert export_all(settings, tmp_path / "all").rows > FEW.shipments
     assert verify(settings).damaged == ()

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 from msgspec.structs import replace
@@ -19,15 +19,8 @@ from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.reports.dictionary import write_dictionary
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.explain import (
-    explain as explain_shipment,
-)
-from wms_sync.reports.explain import (
-    explain_orders,
-    explain_tracking,
-    explanation_lines,
-    order_lines,
-)
+from wms_sync.reports.explain import SELECTED, explanation_lines
+from wms_sync.reports.explain import explain as explained
 from wms_sync.reports.export import export as export_one
 from wms_sync.reports.export import export_all
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
@@ -74,12 +67,6 @@ OF_STATUS = (
 )
 """The facts of an installation that ``wms-sync status --json`` shows."""
 SHOWN_DOUBTS, SHOWN_ROWS = 20, 20
-EXPLAINED: Mapping[str, tuple[Callable[..., Any], Callable[[Any], Iterator[str]]]] = {
-    "shipment": (explain_shipment, explanation_lines),
-    "order": (explain_orders, order_lines),
-    "tracking": (explain_tracking, explanation_lines),
-}
-"""What explains a name, and what prints each explanation."""
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
 
@@ -226,7 +213,7 @@ def check(full: bool, is_strict: bool) -> int:
 
 
 @click.command(epilog="Example: wms-sync explain order SO-2026-0815")
-@click.argument("what", type=click.Choice([*EXPLAINED]))
+@click.argument("what", type=click.Choice(["shipment", *SELECTED]))
 @click.argument("name")
 @AS_JSON
 @exits_with_code
@@ -235,14 +222,13 @@ def explain(what: str, name: str, as_json: bool) -> None:
 
     NAME is an id or unique_id; of an order also its order_ref; or a tracking number.
     """
-    ask, lines = EXPLAINED[what]
     settings = Settings.load()
     with StateStore.opened(settings.database_url) as store:
-        found = ask(settings, store, name)
+        found = explained(settings, store, name, what)
     if as_json:
         say_json(found)
     else:
-        say_lines(chain.from_iterable(map(lines, [found] if what == "shipment" else found)))
+        say_lines(chain.from_iterable(map(explanation_lines, found)))
 
 
 def json_of(finding: Finding) -> dict[str, object]:

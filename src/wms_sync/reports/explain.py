@@ -9,7 +9,6 @@ requests and does not wait for a lock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -25,8 +24,22 @@ from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import records
-from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
+from wms_sync.targets.errors import UnknownShipmentError
 from wms_sync.targets.target import target_of
+
+SELECTED = {
+    "order": (
+        "explain/shipments_of_order",
+        "No shipment in the tables is of an order with the id, unique_id or order_ref {}. Orders come with their "
+        "shipments: an order without a shipment is not in this data.",
+    ),
+    "tracking": (
+        "explain/shipments_with_tracking_number",
+        "No package in the tables has the tracking number {}. A shipment gets its packages when it is packed; the "
+        "next sync reads every change since the last one.",
+    ),
+}
+"""The queries that find shipments by a name that is not theirs, each with the message if they find none."""
 
 
 class Origin(Struct, frozen=True):
@@ -100,68 +113,22 @@ class Explanation(Struct, frozen=True):
     misfits: tuple[QuarantinedValue, ...]
 
 
-class OrderExplanation(Struct, frozen=True):
-    """An order in the tables, with the explanation of each of its shipments."""
+def explain(settings: Settings, store: StateStore, name: str, what: str = "shipment") -> tuple[Explanation, ...]:
+    """Explain the shipment with this id or unique_id, or each one that a query of ``SELECTED`` finds by the name.
 
-    order_id: int
-    unique_id: str | None
-    order_ref: str | None
-    shipments: tuple[Explanation, ...]
-
-
-def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
-    """Explain the shipment with this id or unique_id.
-
-    Raise ``UnknownShipmentError``, which says where the shipment may be, if it is not found.
+    Raise ``UnknownShipmentError``, which says where the shipment may be, if none is found.
     """
-    with _explaining(settings, store) as explaining:
-        return explaining.shipment(name)
-
-
-def explain_orders(settings: Settings, store: StateStore, name: str) -> tuple[OrderExplanation, ...]:
-    """Explain the shipments of each order with this id, unique_id or order_ref, which several merchants may use.
-
-    Raise ``UnknownOrderError`` if there is no such order.
-    """
-    with _explaining(settings, store) as explaining:
-        found = explaining.rows("queries/named_orders", names=[name])
-        if not found:
-            raise UnknownOrderError(
-                f"No order in the tables has the id, unique_id or order_ref {name}. Orders come with their shipments: "
-                "an order without a shipment is not in this data."
-            )
-        return tuple(
-            OrderExplanation(
-                order_id=row["id"],
-                unique_id=row["unique_id"],
-                order_ref=row["order_ref"],
-                shipments=explaining.found_by("explain/shipments_of_order", order_id=row["id"]),
-            )
-            for row in found
-        )
-
-
-def explain_tracking(settings: Settings, store: StateStore, number: str) -> tuple[Explanation, ...]:
-    """Explain each shipment that has a package with this tracking number.
-
-    Raise ``UnknownShipmentError`` if there is no such shipment.
-    """
-    with _explaining(settings, store) as explaining:
-        if found := explaining.found_by("explain/shipments_with_tracking_number", number=number):
-            return found
-    raise UnknownShipmentError(
-        f"No package in the tables has the tracking number {number}. A shipment gets its packages when it is packed; "
-        "the next sync reads every change since the last one."
-    )
-
-
-@contextmanager
-def _explaining(settings: Settings, store: StateStore) -> Iterator[_Explaining]:
     target = target_of(settings)
     if not target.is_published:
         raise UnknownShipmentError("Nothing can be explained: nothing is published yet. Run `wms-sync sync` first.")
     with target.published() as connection:
-        yield _Explaining(settings, store, connection)
+        explaining = _Explaining(settings, store, connection)
+        if what not in SELECTED:
+            return (explaining.shipment(explaining.named(name)),)
+        query, not_found = SELECTED[what]
+        if found := explaining.rows(query, name=name):
+            return tuple(explaining.shipment(row["id"]) for row in found)
+    raise UnknownShipmentError(not_found.format(name))
 
 
 class _Explaining:
@@ -175,9 +142,8 @@ class _Explaining:
         self._files = layout.files.local(layout.parquet_files("shipments"))
         self._windows = {window.id: window for window in store.windows()}
 
-    def shipment(self, name: str) -> Explanation:
-        """Return the explanation of the shipment with this id or unique_id."""
-        shipment = self._named(name)
+    def shipment(self, shipment: int) -> Explanation:
+        """Return the explanation of the shipment with this id."""
         versions = self.rows("explain/versions", id=shipment, files=self._files)
         unique_ids = [row["unique_id"] for row in versions]
         missing = self.rows("explain/missing", id=shipment, says_deleted=SAYS_DELETED)
@@ -196,11 +162,8 @@ class _Explaining:
             ),
         )
 
-    def found_by(self, query: str, **parameters: object) -> tuple[Explanation, ...]:
-        """Return the explanations of the shipments that a query finds."""
-        return tuple(self.shipment(str(row["id"])) for row in self.rows(query, **parameters))
-
-    def _named(self, name: str) -> int:
+    def named(self, name: str) -> int:
+        """Return the id of the shipment with this id or unique_id."""
         given = identity(name)
         if given is not None and self._files and self.rows("explain/stored", id=given):  # an id wins over a unique_id
             return given
@@ -261,17 +224,6 @@ class _Explaining:
         if parameters.get("files") == []:
             return []
         return records(self._connection.execute(sql_files.read(f"{query}.sql"), parameters))
-
-
-def order_lines(found: OrderExplanation) -> Iterator[str]:
-    """Yield the lines of text of an order and its shipments."""
-    names = [found.unique_id, found.order_ref and f"order_ref {found.order_ref}"]
-    shown = ", ".join(filter(None, names))
-    yield f"order         {found.order_id}" + (f" ({shown})" if shown else "")
-    if not found.shipments:
-        yield "              no shipment of this order is in the tables"
-    for shipment in found.shipments:
-        yield from explanation_lines(shipment)
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:

@@ -134,7 +134,7 @@ class Found:
         return queried(self.bench.layout.published, query)
 
     def explained(self, index: int):
-        return explain(self.bench.settings, self.bench.store, str(self.ids[index]))
+        return explain(self.bench.settings, self.bench.store, str(self.ids[index]))[0]
 
 
 SHOWN = "456 shipments compared, 3 changed, 2 orders changed, 1 missed, 5 absent, 3 updated_at moved back"

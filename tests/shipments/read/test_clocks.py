@@ -140,7 +140,7 @@ def test_both_clocks_put_right_between_two_syncs_hide_nothing(bench, sandbox, se
     assert "gone back by" in report.warnings[0]
     assert bench.store.covered()[-1].end == report.horizon < before
     assert not bench.store.window(newest).covers_time
-    assert explain(bench.settings, bench.store, str(shipment)).versions
+    assert explain(bench.settings, bench.store, str(shipment))[0].versions
     assert loaded < receipts(bench)
     reaches = "select max(to_at) from ops.windows where reason = 'sync' and from_at < to_at"
     assert queried(bench.layout.published, reaches) == [(report.horizon,)]
