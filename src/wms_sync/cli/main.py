@@ -13,8 +13,8 @@ from itertools import chain
 
 import click
 
+from wms_sync.cli.commands import open_closed_streams, say
 from wms_sync.cli.demo import demo
-from wms_sync.cli.printing import open_closed_streams, say
 from wms_sync.cli.record import record
 from wms_sync.cli.runs import backfill, maintain, push, rebuild, sync
 from wms_sync.cli.ui import sandbox, ui

@@ -14,8 +14,7 @@ from typing import Any
 import click
 import httpx
 
-from wms_sync.cli.commands import FILE, exits_with_code, settings_for_service
-from wms_sync.cli.printing import command, say, shown
+from wms_sync.cli.commands import FILE, command, exits_with_code, say, settings_for_service, shown
 from wms_sync.cli.runs import COMMAND_LINE
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of

@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from wms_sync.cli.commands import exits_with_code, settings_for_service
-from wms_sync.cli.printing import say, say_lines
+from wms_sync.cli.commands import exits_with_code, say, say_lines, settings_for_service
 from wms_sync.cli.views import moment, open_lines, phases_text
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of

@@ -25,8 +25,7 @@ from typing import NoReturn
 
 import click
 
-from wms_sync.cli.commands import FILE, exits_with_code
-from wms_sync.cli.printing import command, say
+from wms_sync.cli.commands import FILE, command, exits_with_code, say
 from wms_sync.cli.runs import DAGSTER_HOME
 from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.interrupts import sigterm_interrupts

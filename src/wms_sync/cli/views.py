@@ -12,8 +12,20 @@ from typing import get_args
 import click
 from msgspec.structs import replace
 
-from wms_sync.cli.commands import AS_JSON, FILE, FOLDER, FORCE, exits_with_code, settings_for_service
-from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines, shown
+from wms_sync.cli.commands import (
+    AS_JSON,
+    FILE,
+    FOLDER,
+    FORCE,
+    INDENT,
+    exits_with_code,
+    say,
+    say_json,
+    say_labelled,
+    say_lines,
+    settings_for_service,
+    shown,
+)
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
