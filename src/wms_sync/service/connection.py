@@ -81,11 +81,12 @@ class TimeLimits(Struct, frozen=True):
 class Request(Struct, frozen=True):
     """One request. ``repeatable`` means that sending it twice is harmless, as it is for a read.
 
-    ``attempts`` lowers the retry policy's number of attempts.
+    ``path`` is a path of the interface, which never comes from the service. ``attempts`` lowers the retry policy's
+    number of attempts.
     """
 
     method: str
-    url: str
+    path: str
     headers: Mapping[str, str]
     params: Params = ()
     content: bytes | None = None
@@ -93,7 +94,7 @@ class Request(Struct, frozen=True):
     attempts: int | None = None
 
     def __repr__(self) -> str:
-        return f"Request({self.method} {self.url})"  # without the token and the body
+        return f"Request({self.method} {self.path})"  # without the token and the body
 
 
 def always() -> None:
@@ -218,10 +219,6 @@ class Connection:
         policy = self._policy
         self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
 
-    def url(self, path: str) -> str:
-        """Return the URL of a path of the interface. A path never comes from the service."""
-        return self.base_url + path
-
     def _client(
         self, headers: Mapping[str, str], trusted: ssl.SSLContext | bool, transport: httpx.BaseTransport | None
     ) -> httpx.Client:
@@ -254,7 +251,7 @@ class Connection:
     def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
         built = lane.http.build_request(
             request.method,
-            request.url,
+            self.base_url + request.path,
             params=list(request.params) or None,
             content=request.content,
             headers=dict(request.headers),
@@ -347,7 +344,7 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
         return InDoubt(f"{error} A {error.status} can also mean that the request took effect.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
-    return InDoubt(f"{request.method} {request.url} was sent but not answered: {error}")
+    return InDoubt(f"{request.method} {request.path} was sent but not answered: {error}")
 
 
 def _caused_by(error: BaseException | None, kind: type[Cause]) -> Cause | None:

@@ -39,7 +39,7 @@ class Throttle:
         with self._slots:
             while (wait := self._paused_until - monotonic()) > 0:
                 self.sleep(wait)
-            self._raise_if_closed()
+            self.sleep(0)
             yield
 
     def pause(self, seconds: float) -> None:
@@ -49,16 +49,12 @@ class Throttle:
 
     def sleep(self, seconds: float) -> None:
         """Wait. Raise ``NotSent`` if the client is closed meanwhile."""
-        self._closed.wait(seconds)
-        self._raise_if_closed()
+        if self._closed.wait(seconds):
+            raise NotSent("The client was closed while a request was waiting.")
 
     def close(self) -> None:
         """Start no further request, and wake every sleeping thread."""
         self._closed.set()
-
-    def _raise_if_closed(self) -> None:
-        if self._closed.is_set():
-            raise NotSent("The client was closed while a request was waiting.")
 
 
 class Lane:

@@ -105,7 +105,7 @@ class MerchantApi:
         headers = {"Content-Type": "application/json", "Authorization": basic}
         params = [None, method, list(arguments)]
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": "call", "params": params}
-        request = Request("POST", self._connection.url(PATH), headers, content=msgspec.json.encode(envelope))
+        request = Request("POST", PATH, headers, content=msgspec.json.encode(envelope))
         return self._connection.send(request, lambda response: _result(response, self._connection.base_url, method))
 
 
