@@ -35,8 +35,6 @@ from wms_sync.runs import push as push_recorded
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.progress import Progress
-from wms_sync.shipments.read.reader import ReadReport
-from wms_sync.targets.database import Maintained
 from wms_sync.targets.target import maintenance_is_due
 
 DAY = click.DateTime(formats=["%Y-%m-%d"])
@@ -223,15 +221,35 @@ def _show(reports: Callable[[ModuleType], None]) -> None:
 
 def report(outcome: Operation, seconds: float) -> None:
     """Print what a run did, and how the ``seconds`` that it took add up."""
-    if outcome.read is not None:
-        say_lines(read_lines(outcome.read))
-    if outcome.refreshed is not None:
-        say_lines(refresh_lines(outcome.refreshed))
-    if outcome.maintained is not None:
-        say_lines(maintained_lines(outcome.maintained))
-    say_lines(took_lines(outcome.read, outcome.refreshed, seconds))
-    say_lines(open_lines(outcome.findings))
-    say_lines(next_lines(outcome.refreshed))
+    say_lines(_lines(outcome, seconds))
+
+
+def _lines(outcome: Operation, seconds: float) -> Iterator[str]:
+    read, refreshed, maintained = outcome.read, outcome.refreshed, outcome.maintained
+    phases: dict[str, float] = {}
+    if read is not None:
+        phases["read"] = read.seconds
+        for interval in read.intervals:
+            yield f"read      {moment(interval.start)} to {moment(interval.end)} (shipments by updated_at)"
+        yield (
+            f"landed    {count_of(read.progress.records, 'shipment')} in {count_of(read.progress.pages, 'page')}, "
+            f"{read.progress.bytes / 1e6:,.1f} MB compressed, {count_of(read.requests, 'request')}"
+        )
+        yield from (f"note      {note}" for note in read.notes)
+    if refreshed is not None:
+        phases |= refreshed.phases
+        yield from refresh_lines(refreshed)
+    if maintained is not None:
+        yield (
+            f"maintained  {count_of(maintained.tables, 'table')}: {count_of(maintained.files, 'file')} instead of "
+            f"{maintained.files_before:,}; deleted {maintained.deleted:,} that no reader needs"
+        )
+    if phases:
+        phases["other"] = max(0.0, seconds - sum(phases.values()))
+        yield f"took      {phases_text(phases)}"
+    yield from open_lines(outcome.findings)
+    if refreshed is not None and (refreshed.quarantined or refreshed.drift):
+        yield "next      wms-sync inbox"
 
 
 @contextmanager
@@ -270,19 +288,6 @@ def _of_push(now: PushProgress, _: float) -> Shown:
     return now.done, now.total, counted
 
 
-def read_lines(report: ReadReport) -> Iterator[str]:
-    """Yield the result of a read."""
-    done = report.progress
-    for interval in report.intervals:
-        yield f"read      {moment(interval.start)} to {moment(interval.end)} (shipments by updated_at)"
-    yield (
-        f"landed    {count_of(done.records, 'shipment')} in {count_of(done.pages, 'page')}, "
-        f"{done.bytes / 1e6:,.1f} MB compressed, {count_of(report.requests, 'request')}"
-    )
-    for note in report.notes:
-        yield f"note      {note}"
-
-
 def refresh_lines(report: RefreshReport) -> Iterator[str]:
     """Yield the result of a refresh of the tables, and the checks that prevented publishing."""
     merged = [count for count in report.merged.values() if count]
@@ -298,29 +303,6 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:
         yield "NOT published: analysts still see the previous tables"
-
-
-def maintained_lines(done: Maintained) -> Iterator[str]:
-    """Yield the result of maintenance."""
-    yield (
-        f"maintained  {count_of(done.tables, 'table')}: {count_of(done.files, 'file')} instead of "
-        f"{done.files_before:,}; deleted {done.deleted:,} that no reader needs"
-    )
-
-
-def took_lines(read: ReadReport | None, refreshed: RefreshReport | None, seconds: float) -> Iterator[str]:
-    """Yield the duration of each phase of a run, and of what it did besides, out of ``seconds``."""
-    phases = {} if read is None else {"read": read.seconds}
-    phases |= {} if refreshed is None else refreshed.phases
-    if phases:
-        phases["other"] = max(0.0, seconds - sum(phases.values()))
-        yield f"took      {phases_text(phases)}"
-
-
-def next_lines(refreshed: RefreshReport | None) -> Iterator[str]:
-    """Yield the command that shows the inbox, if a load left entries in it."""
-    if refreshed is not None and (refreshed.quarantined or refreshed.drift):
-        yield "next      wms-sync inbox"
 
 
 def _column_lines(kind: Kind) -> Iterator[str]:
