@@ -60,7 +60,6 @@ OF_STATUS = (
     "covered",
     "gaps",
     "windows",
-    "last_loads",
     "last_audit",
     "rows",
     "published_at",

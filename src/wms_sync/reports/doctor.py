@@ -117,22 +117,12 @@ def _habits(transport: httpx.BaseTransport | None, settings: Settings) -> Iterat
 
 
 def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
+    """Call the methods that a push calls, if the Merchant API is set up."""
     if settings.merchant_username is None and settings.merchant_api_key is None:
         yield examined(
             "merchant", "note", "the Merchant API is not set up; with it, a push can look up ids and settle doubts"
         )
         return
-    failures = _ask_merchant(transport, settings)
-    yield examined("merchant", "note", f"the Merchant API accepts {settings.merchant_username}")
-    for failure in failures:
-        yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")
-
-
-def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterable[str]:
-    """Call the methods that a push calls, and return the failures.
-
-    Raise ``AccessDenied`` or ``Unauthorized`` if the API refuses the credentials.
-    """
     with MerchantApi.from_settings(settings, policy=TWO_TRIES, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
@@ -143,7 +133,9 @@ def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> 
         lookup = MerchantLookup(api)
         for type_ in METHODS:
             lookup.find(type_, [NOBODY])
-    return dict.fromkeys(lookup.failures.values())
+    yield examined("merchant", "note", f"the Merchant API accepts {settings.merchant_username}")
+    for failure in dict.fromkeys(lookup.failures.values()):
+        yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -85,7 +85,6 @@ class Installation(Struct, frozen=True, dict=True):
     moment: datetime
     published_at: datetime | None = None
     rows: dict[str, int] = field(default_factory=dict)
-    last_loads: tuple[dict[str, object], ...] = ()
     last_audit: LastAudit | None = None
     not_sent: Mapping[str, str] = {}
     checks: Sequence[CheckResult] = ()
@@ -231,7 +230,6 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
                 moment,
                 published_at=published_at,
                 rows=rows,
-                last_loads=tuple(records(connection.execute(sql_files.read("queries/last_loads.sql")))),
                 last_audit=next((LastAudit(**row) for row in audits), None),
                 not_sent=not_sent_lately(connection),
                 checks=[CheckResult(check, *found[check.name]) for check in checks() if check.name in found],
