@@ -24,7 +24,7 @@ STEPS = [
     "shipments", "upkeep", "logs", "reports", "recording", "runs", "cli",
 ]  # fmt: skip
 """The packages and modules of ``wms_sync``: each may import those before it and not those after it."""
-SHIPMENT_STEPS = ["read", "flatten", "load", "audit", "sync"]
+SHIPMENT_STEPS = ["read", "flatten", "load", "audit"]
 """The packages and modules of ``wms_sync.shipments``, likewise."""
 PUSH_STEPS = [
     "csv_file", "suspicions", "fields", "json_columns", "kind", "kinds", "records", "check", "existing", "plan",
