@@ -3,7 +3,7 @@
 The time limits of httpx apply to single reads: an answer that sends a byte each second never reaches them, be it in a
 header, an interim answer (1xx), a chunk size or a trailer. So each request has its own deadline, enforced outside the
 parser: another thread shuts the socket down. httpx passes the socket of each new connection to its request extension
-``trace``. A lane has one connection at a time, so that socket is the one in use.
+``trace``. A client has one connection at a time, so that socket is the one in use.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Throttle:
         self._closed.set()
 
 
-class Lane:
+class TimedClient:
     """A client of httpx with at most one connection. One request at a time uses it."""
 
     def __init__(self, http: httpx.Client) -> None:
