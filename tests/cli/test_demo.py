@@ -4,7 +4,7 @@ from click.testing import CliRunner
 
 from tests.test_extras import run
 from wms_sync.cli.main import main
-from wms_sync.cli.runs import DAGSTER_HOME
+from wms_sync.cli.operations import DAGSTER_HOME
 from wms_sync.master_data.kinds import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 

@@ -34,7 +34,7 @@ from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import quote, stored_tables
-from wms_sync.cli.runs import run_maintain
+from wms_sync.cli.operations import run_maintain
 from wms_sync.errors import SettingsError
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export, export_all

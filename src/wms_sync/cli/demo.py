@@ -17,7 +17,7 @@ import httpx
 
 from wms_sync import sql_files
 from wms_sync.cli.commands import FOLDER, command, exits_with_code, say, shown
-from wms_sync.cli.runs import run_push, run_sync
+from wms_sync.cli.operations import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.logs import LIBRARY

@@ -15,8 +15,8 @@ import click
 
 from wms_sync.cli.commands import open_closed_streams, say
 from wms_sync.cli.demo import demo
+from wms_sync.cli.operations import backfill, maintain, push, rebuild, sync
 from wms_sync.cli.record import record
-from wms_sync.cli.runs import backfill, maintain, push, rebuild, sync
 from wms_sync.cli.ui import sandbox, ui
 from wms_sync.cli.upkeep import backup, forget, restore, verify
 from wms_sync.cli.views import (

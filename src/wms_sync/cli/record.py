@@ -15,7 +15,7 @@ import click
 import httpx
 
 from wms_sync.cli.commands import FILE, command, exits_with_code, say, settings_for_service, shown
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.reports.probe import probe

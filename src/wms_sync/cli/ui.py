@@ -26,7 +26,7 @@ from typing import NoReturn
 import click
 
 from wms_sync.cli.commands import FILE, command, exits_with_code, say
-from wms_sync.cli.runs import DAGSTER_HOME
+from wms_sync.cli.operations import DAGSTER_HOME
 from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.interrupts import sigterm_interrupts
 from wms_sync.layout import Layout

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from wms_sync.cli.commands import FILE, exits_with_code, say, say_lines
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
 from wms_sync.grammar import count_of

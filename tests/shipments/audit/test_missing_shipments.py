@@ -12,7 +12,7 @@ from tests.bench import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import data_of
 from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, warned
-from wms_sync.cli.runs import refresh_lines
+from wms_sync.cli.operations import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
 from wms_sync.state.audits import Audit
