@@ -29,7 +29,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import Outcome, RunRecord, lock_for
+from wms_sync.state.run_records import Outcome, RunRecord, lock_for
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn

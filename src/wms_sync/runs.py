@@ -35,7 +35,7 @@ from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.progress import Warnings, Watcher
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.ledger import CreatesJournal
-from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
+from wms_sync.state.run_records import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.errors import reported_refusals

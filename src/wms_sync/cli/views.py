@@ -49,7 +49,7 @@ from wms_sync.reports.reader import reader_lines
 from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import CheckResult, check_tables
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.run_records import RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.targets.errors import AnalyticsError
 from wms_sync.targets.target import target_of

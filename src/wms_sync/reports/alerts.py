@@ -30,7 +30,7 @@ from wms_sync.reports.outcomes import failed_run
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.reported import Body, SentAlert
-from wms_sync.state.runs import SYNC, RunRecord
+from wms_sync.state.run_records import SYNC, RunRecord
 from wms_sync.state.store import StateStore
 
 logger = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from wms_sync.shipments.read.plan import data_as_of, late_after
 from wms_sync.shipments.read.shortfall import BEFORE_START
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
 from wms_sync.state.reported import fingerprint
-from wms_sync.state.runs import SYNC
+from wms_sync.state.run_records import SYNC
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.opening import log_notice
 from wms_sync.targets.target import is_gone, target_of

@@ -30,7 +30,7 @@ from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.ledger import PushedFile, State
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.run_records import RunRecord
 from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing

@@ -24,7 +24,7 @@ from wms_sync.shipments.read.shortfall import ReadIncomplete
 from wms_sync.state.errors import StateSilent
 from wms_sync.state.ledger import LEDGER_LACKS, PushedFile
 from wms_sync.state.reported import fingerprint
-from wms_sync.state.runs import KILLED, LOADING, LOADS_TABLES, RunRecord
+from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, RunRecord
 from wms_sync.storage.files import FilesUnavailable
 
 PASSING = frozenset(
