@@ -60,7 +60,8 @@ def demo(data_dir: Path) -> int:
             for path in files_of(SAMPLES, kind)
         ]
         _title("3. Second sync: the changes of an hour, whose new shipments use what was pushed")
-        _let_time_pass(base_url)
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        httpx.post(f"{base_url}/sandbox/advance", json=CHANGES, headers=headers, timeout=60).raise_for_status()
         run_sync(settings, is_shown=False)
     published = settings.layout.published
     _title("4. What an analyst sees")
@@ -97,13 +98,6 @@ def _empty(data_dir: Path) -> None:
             raise SettingsError(f"{data_dir} is not empty, and no demo created it: choose another --data-dir.")
         shutil.rmtree(data_dir)
     (make_private(data_dir) / MARK).touch()
-
-
-def _let_time_pass(base_url: str) -> None:
-    answer = httpx.post(
-        f"{base_url}/sandbox/advance", json=CHANGES, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
-    )
-    answer.raise_for_status()
 
 
 def _show(published: Path) -> None:

@@ -20,9 +20,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from wms_sync.cli.commands import exits_with_code, say, say_lines, settings_for_service
-from wms_sync.cli.views import moment, open_lines, phases_text
+from wms_sync.cli.views import open_lines, phases_text
 from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, moment
 from wms_sync.interrupts import INTERRUPTED, Stopping, sigterm_interrupts
 from wms_sync.intervals import Interval, midnight
 from wms_sync.logs import LIBRARY, PlainLines, line, push_line

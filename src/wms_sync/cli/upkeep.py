@@ -13,9 +13,8 @@ import click
 
 from wms_sync.cli.commands import FILE, exits_with_code, say, say_lines
 from wms_sync.cli.operations import COMMAND_LINE
-from wms_sync.cli.views import moment
 from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, minute, moment
 from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
@@ -77,7 +76,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
     for place, reason in copied.left_out.items():
         yield f"left out  {place}: {reason}"
     if restored.creates_unknown_since is not None:
-        since = f"{restored.creates_unknown_since:%Y-%m-%d %H:%M} UTC"
+        since = minute(restored.creates_unknown_since)
         yield (
             f"ledger    may lack creates after {since}: a push of products first looks up in the service each product "
             "that is not in the ledger. If you know that no create is missing: `wms-sync restore --creates-are-known`"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -27,7 +26,7 @@ from wms_sync.cli.commands import (
     shown,
 )
 from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, moment
 from wms_sync.layout import Layout
 from wms_sync.reports.dictionary import write_dictionary
 from wms_sync.reports.doctor import examine
@@ -341,11 +340,6 @@ def _run_text(run: RunRecord) -> str:
 def phases_text(phases: Mapping[str, float]) -> str:
     """Return the seconds of each phase on one line."""
     return "  ".join(f"{name} {seconds:.1f} s" for name, seconds in phases.items())
-
-
-def moment(at: datetime) -> str:
-    """Return a moment as text: ``2026-03-01 02:00:03 UTC``."""
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 @click.command(epilog="Example: wms-sync acknowledge run-sync")

@@ -23,6 +23,7 @@ from msgspec import Struct
 from pydantic import SecretStr
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.grammar import minute
 from wms_sync.reports.finding import Finding, is_in_ui
 from wms_sync.reports.findings import findings_in
 from wms_sync.reports.installation import read_installation
@@ -158,7 +159,7 @@ def _compare(settings: Settings, store: StateStore, moment: datetime, channels: 
     if settings.base_url is None or any(finding.hides_others for finding in findings):
         return  # what is not in the list may not have ended, such as rejected rows of a service without an address
     for name in sent.keys() - {HEARTBEAT, *(finding.name for finding in findings)}:
-        text = f"Ended: {sent[name].text} It was reported on {sent[name].sent_at:%Y-%m-%d %H:%M} UTC."
+        text = f"Ended: {sent[name].text} It was reported on {minute(sent[name].sent_at)}."
         ended = Finding(name=name, severity="note", text=text)
         outbox.end(sent[name], body_of(settings, "ended", ended, moment, reaches), channels, moment)
 
@@ -185,7 +186,7 @@ def body_of(settings: Settings, status: Status, finding: Finding, now: datetime,
     parts = (
         f"wms-sync{name} at {settings.base_url or 'no address'}: {finding.text}",
         finding.what_to_do,
-        f"Data as of {data_as_of:%Y-%m-%d %H:%M} UTC." if data_as_of else "",
+        f"Data as of {minute(data_as_of)}." if data_as_of else "",
         f"Run: {link}" if link else "",
     )
     return {

@@ -19,7 +19,7 @@ import httpx
 
 from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, minute
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import files_of, folder_of
 from wms_sync.reports.alerts import NotDelivered, all_channels, body_of
@@ -98,9 +98,9 @@ def _token(settings: Settings) -> Iterator[Finding]:
         return
     left = (expires - datetime.now(UTC)).total_seconds()
     if left <= 0:
-        yield examined("token", "error", f"WMS_API_TOKEN expired on {expires:%Y-%m-%d %H:%M} UTC: create a new one")
+        yield examined("token", "error", f"WMS_API_TOKEN expired on {minute(expires)}: create a new one")
     elif left < SOON_SECONDS:
-        yield examined("token", "warning", f"WMS_API_TOKEN expires on {expires:%Y-%m-%d %H:%M} UTC")
+        yield examined("token", "warning", f"WMS_API_TOKEN expires on {minute(expires)}")
     else:
         yield examined("token", "note", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
 
@@ -244,7 +244,7 @@ def check_alerts(settings: Settings, *, alert: bool = False) -> Iterator[Finding
     with StateStore.opened(settings.database_url) as store:
         refused = [alert for alert in store.outbox.waiting() if alert.refusal is not None]
     if refused:
-        since = f"since {refused[0].created_at:%Y-%m-%d %H:%M} UTC"
+        since = f"since {minute(refused[0].created_at)}"
         yield examined(
             "alerts",
             "warning",

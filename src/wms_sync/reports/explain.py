@@ -16,7 +16,7 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, moment
 from wms_sync.intervals import Interval, subtract
 from wms_sync.json_values import identity
 from wms_sync.settings import Settings
@@ -194,7 +194,7 @@ class _Explaining:
             yield f"Not covered: {_shown(gap)}; the next sync reads it."
         yield (
             f"If it was last changed before {self._settings.start_date}, set WMS_START_DATE earlier; if it was changed "
-            f"after {_moment(covered[-1].end)}, the next sync reads it."
+            f"after {moment(covered[-1].end)}, the next sync reads it."
         )
         [nameless] = self.rows("explain/nameless")
         if count := nameless["records"]:
@@ -230,7 +230,7 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     """Yield the lines of text of an explanation."""
     yield f"shipment      {found.shipment_id}" + (f" ({found.unique_id})" if found.unique_id else "")
     for version in found.versions:
-        changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
+        changed = moment(version.updated_at) if version.updated_at else "at an unknown time"
         yield f"{'* ' if version.is_stored else '  '}version     changed {changed}, status {version.status}"
         yield f"              {version.verdict}"
         if version.changed:
@@ -256,8 +256,8 @@ def _part_lines(part: Part) -> Sequence[str]:
 
 
 def _absence_lines(absence: Absence) -> Iterator[str]:
-    until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
-    yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
+    until = f"until {moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
+    yield f"{'  ' if absence.returned_at else '* '}missing     since {moment(absence.missing_since)}, {until}"
     if absence.is_stub:
         yield "              a page showed it as a stub marked deleted"
         proof = "window"
@@ -270,13 +270,9 @@ def _absence_lines(absence: Absence) -> Iterator[str]:
 def _origin_lines(origin: Origin, window: str = "") -> Iterator[str]:
     where = origin.file or f"{origin.window_id}, page {origin.page} (the raw page is not on disk)"
     yield f"              {where}"
-    read = f"read {_moment(origin.extracted_at)} by run {origin.run_id or 'unknown'}"
+    read = f"read {moment(origin.extracted_at)} by run {origin.run_id or 'unknown'}"
     yield f"              {read}, {window}" if window else f"              {read}"
 
 
 def _shown(interval: Interval) -> str:
-    return f"{_moment(interval.start)} to {_moment(interval.end)}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{moment(interval.start)} to {moment(interval.end)}"

@@ -91,13 +91,9 @@ class ShipmentListing:
         return self._api.cut_by_interrupts()
 
     @property
-    def _common(self) -> tuple[tuple[str, str], ...]:
-        return (("sort", "id"), *self.learned.selection.params)
-
-    @property
     def signature(self) -> str:
         """Return everything that is requested besides the window, as text."""
-        asked = [f"{name}={value}" for name, value in self._common]
+        asked = [f"{name}={value}" for name, value in (("sort", "id"), *self.learned.selection.params)]
         return "&".join([f"limit={self.learned.page_size}", *asked])
 
     def requests_the_same(self, signature: str) -> bool:
