@@ -35,7 +35,7 @@ from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
 from wms_sync.shipments.read.progress import Warnings, Watcher
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.ledger import CreatesJournal
-from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
+from wms_sync.state.run_records import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.errors import reported_refusals
@@ -162,7 +162,7 @@ class Operation:
             take_off_list(run.layout, run.store, order_ids)
 
     def _read_changes(self, run: Run) -> ReadReport:
-        """Read the changes since the sync cursor; then, if it is due, the slice of an audit."""
+        """Read the changes since the sync cursor, then, if due, the slice of an audit."""
         with self._reading(run) as (reading, audit):
             self.read = report = reading.sync()  # its counts are kept even if the audit fails
             audit.read(report.horizon)
@@ -175,9 +175,9 @@ class Operation:
 
     @contextmanager
     def _reading(self, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
-        """Yield the readers. Other threads flatten windows as they land: all by the end of the block, unless it fails.
+        """Yield the readers. Before the first request, raise the error that a load's file operations would raise.
 
-        Before the first request, raise the error that a load's file operations would raise.
+        Other threads flatten landed windows: all by the end of the block, unless an error stops them.
         """
         target_of(run.settings).try_files()
         warnings = Warnings()

@@ -147,7 +147,7 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
         os.seteuid(65534)
     try:
         with installation_of(settings) as found:
-            found.raw_dropped
+            found.is_behind
     except WmsSyncError as error:
         print(type(error).__name__, error)
     os.environ["WMS_ALERT_WEBHOOK_URL"] = "http://127.0.0.1:9/"

@@ -12,7 +12,7 @@ from wms_sync.runs import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords, lock_for
+from wms_sync.state.run_records import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords, lock_for
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

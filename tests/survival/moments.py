@@ -42,7 +42,7 @@ OBJECTS = frozenset({"put", "delete"})
 """In object storage."""
 PSYCOPG = f"{os.sep}psycopg{os.sep}"
 NETWORK = frozenset({"send", "recv"})
-CREATES = frozenset({"Creates.create"})
+CREATES = frozenset({"send_create"})
 """Whose requests are moments: what a page is asked for changes nothing."""
 SHOWN = 4
 

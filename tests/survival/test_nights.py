@@ -29,7 +29,7 @@ from tests.survival.full_disks import may_mount, needs_a_disk
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import failed
 from wms_sandbox.server import SandboxServer
-from wms_sync.state.runs import KILLED, RunRecord, RunRecords
+from wms_sync.state.run_records import KILLED, RunRecord, RunRecords
 from wms_sync_pipelines.operation import NIGHTLY, SCHEDULE
 
 pytestmark = pytest.mark.filterwarnings("default")

@@ -38,7 +38,7 @@ STEPS = {
         f"Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }
-SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
+SENT = "Connection.send > Connection._once > Connection._answered > TimedClient.send: before send"
 PUSHED = (
     "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit",
     "Push._top_up > Push._intend > PushLedger.record > CreatesJournal.append: after fsync",

@@ -303,7 +303,7 @@ class Export(Repeated):
 
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction: before commit"
 INTEND = "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: before commit"
-SEND = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
+SEND = "Connection.send > Connection._once > Connection._answered > TimedClient.send: after send"
 REWRITE = "_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"
 PUBLISH = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
 RETAILERS = (

@@ -34,7 +34,7 @@ from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
 from wms_sync.catalogue import quote, stored_tables
-from wms_sync.cli.runs import run_maintain
+from wms_sync.cli.operations import run_maintain
 from wms_sync.errors import SettingsError
 from wms_sync.reports.explain import explain
 from wms_sync.reports.export import export, export_all
@@ -360,12 +360,10 @@ def test_reports_read_the_lake(lake, tmp_path):
     settings = lake.settings
     _, report = make_report(settings, tmp_path / "report.html")
     assert report.freshness["shipments"] >= FEW.shipments
-    assert {check.name for check in read_installation(settings, lake.store).checks} == {
-        check.name for check in checks()
-    }
+    assert [result.check for result in read_installation(settings, lake.store).checks] == [*checks()]
     with target_of(settings).published() as connection:
         [(shipment,)] = connection.execute("select min(id) from shipments").fetchall()
-    assert explain(settings, lake.store, str(shipment)).versions
+    assert explain(settings, lake.store, str(shipment))[0].versions
     assert export(settings, "freshness", tmp_path / "freshness.csv").rows == 1
     assert export_all(settings, tmp_path / "all").rows > FEW.shipments
     assert verify(settings).damaged == ()
