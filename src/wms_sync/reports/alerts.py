@@ -14,25 +14,29 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 from uuid import uuid4
 
+import duckdb
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import SecretStr
 
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import minute
 from wms_sync.reports.finding import Finding, is_in_ui
 from wms_sync.reports.findings import findings_in
-from wms_sync.reports.installation import read_installation
+from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.reports.outcomes import failed_run
 from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.reported import Body, SentAlert
 from wms_sync.state.run_records import SYNC, RunRecord
 from wms_sync.state.store import StateStore
+from wms_sync.targets.target import target_of
 
 logger = logging.getLogger(__name__)
 KEPT_FOR = timedelta(days=30)
@@ -148,7 +152,11 @@ def observe(settings: Settings, store: StateStore, moment: datetime) -> None:
 
 def _compare(settings: Settings, store: StateStore, moment: datetime, channels: tuple[str, ...]) -> None:
     reaches = data_as_of(settings, store)
-    findings = findings_in(read_installation(settings, store, moment))
+    version = None
+    with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
+        target = target_of(settings)
+        version = target.version if target.is_published else None
+    findings = findings_in(replace(_as_published(settings, version), store=store, moment=moment))
     outbox = store.outbox
     sent = outbox.sent()
     for finding in findings:
@@ -162,6 +170,13 @@ def _compare(settings: Settings, store: StateStore, moment: datetime, channels: 
         text = f"Ended: {sent[name].text} It was reported on {minute(sent[name].sent_at)}."
         ended = Finding(name=name, severity="note", text=text)
         outbox.end(sent[name], body_of(settings, "ended", ended, moment, reaches), channels, moment)
+
+
+@lru_cache(maxsize=1)
+def _as_published(settings: Settings, _: int | None) -> Installation:
+    """Read the published tables once for each version: Dagster's sensor runs twice a minute, and a read may be slow."""
+    with installation_of(settings) as installation:
+        return installation
 
 
 def _beat(store: StateStore, moment: datetime) -> None:
