@@ -3,8 +3,6 @@
 The first sync is the installed program; the other commands are forked (``tests/processes.py``).
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """``wms-sync forget`` as it is typed."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

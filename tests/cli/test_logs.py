@@ -1,7 +1,5 @@
 """What commands log on standard error: lines for people, JSON for pods, and each request where that is asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

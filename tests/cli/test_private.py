@@ -1,7 +1,5 @@
 """What is made is its owner's alone, and no secret is in any of it, whatever fails."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a run shows while it goes on: its read is a bar on a terminal, and lines with times elsewhere."""
 
-from __future__ import annotations
-
 import re
 
 

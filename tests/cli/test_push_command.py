@@ -1,7 +1,5 @@
 """Master data from the command line, as it is typed, against the sandbox on a socket."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading

@@ -1,7 +1,5 @@
 """No secret in anything that a command says or leaves behind, also where a service repeats what it was sent."""
 
-from __future__ import annotations
-
 import json
 import logging
 import traceback

@@ -1,7 +1,5 @@
 """``wms-sync status --check``, ``acknowledge`` and ``inbox`` as they are typed, and the metrics of each run."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

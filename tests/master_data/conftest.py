@@ -1,7 +1,5 @@
 """One desk from which files are planned and pushed to a sandbox, with the ledger beside it."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 from collections.abc import Callable, Iterator, Mapping

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from wms_sync.master_data.kind import columns_of, nearest

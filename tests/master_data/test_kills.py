@@ -4,8 +4,6 @@
 SIGKILL at a request of theirs.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Plans: what each row would become, made without any side effect, and said in the words that a push uses."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime, timedelta

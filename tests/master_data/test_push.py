@@ -1,7 +1,5 @@
 """Pushing files to the sandbox: what is sent, what is not, what is said, and what a second push finds."""
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import csv

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.master_data.files import checked

@@ -1,7 +1,5 @@
 """Which cells are probably not what was meant, which are left alone, and what a push does with their rows."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.master_data.files import checked

@@ -1,7 +1,5 @@
 """The data dictionary says of every table what there is, and a dbt project can begin with it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Where a shipment's rows came from: versions, verdicts, parts, and what is said of one that is nowhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import timedelta

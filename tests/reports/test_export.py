@@ -1,7 +1,5 @@
 """Tables and marts in files, ordered by key: Parquet keeps types, csv has local times and no text that is a formula."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One list: in each state every view names the same findings, and severity alone decides the exit code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The inbox: what did not fit is listed by kind, acknowledged, and leaves by itself once it has healed."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from tests.bench import queried

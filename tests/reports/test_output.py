@@ -1,7 +1,5 @@
 """``--to`` of every command: nothing that wms-sync keeps is written over, and no file that another program wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

@@ -3,8 +3,6 @@
 The sync lands every shipment, or it ends with an error and nothing counts as covered. The doctor sums the probe up.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The report: numbers of the marts, one page that needs nothing else, and never in the way of a load."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from datetime import UTC, date, datetime, timedelta

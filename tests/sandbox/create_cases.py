@@ -1,7 +1,5 @@
 """The cases of creates (4.1 to 4.3, with 2.0 to 2.3, 7 and 8): what is taken and held, refused, and in conflict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

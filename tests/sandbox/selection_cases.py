@@ -1,7 +1,5 @@
 """The cases of field selection (4.5): what each parameter takes and refuses, and which objects and fields then come."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from httpx import Response

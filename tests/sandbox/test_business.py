@@ -1,7 +1,5 @@
 """The data without odd values is a plausible business, at first and after days have passed, whatever the seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The data (2.1 to 2.6): as ugly as life, complete, and each object where the specification has it."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """What takes more than one request; the tables of cases have all others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.sandbox.conftest import Service, start

@@ -1,7 +1,5 @@
 """How alerts arrive: nothing is lost while a receiver is down, nobody waits for one, and no address is shown."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from datetime import timedelta

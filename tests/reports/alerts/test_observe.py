@@ -1,7 +1,5 @@
 """What else is told: the state of the data, of pushes and of audits; once, until it changes or ends."""
 
-from __future__ import annotations
-
 from dataclasses import replace as with_other
 from datetime import timedelta
 from typing import Any

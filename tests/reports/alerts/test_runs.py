@@ -1,7 +1,5 @@
 """Which runs are told, when, and when again."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
