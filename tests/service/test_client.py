@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from email.utils import format_datetime
+from functools import partial
 
 import httpx
 import msgspec
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
 from tests.bench import CONFIG, IMPATIENT, NOW, logged
+from wms_sandbox.app import LOCATION_TAGS
 from wms_sandbox.errors import failed
 from wms_sync.errors import SettingsError
 from wms_sync.service.client import STATUS, GlobalApi
@@ -117,8 +119,8 @@ def renewing(sandbox, settings_for, tmp_path):
 @pytest.mark.parametrize(
     ("content", "statuses"),
     [
-        # what the file holds by then, and the answers to two requests
-        ("new\n", [401, 200, 200]),
+        # what the file holds by then, and the answers to a create and a read
+        ("new\n", [401, 201, 200]),
         ("old", [401, 401]),
         ("wrong", [401, 401, 401]),
         ("", [401, 401]),
@@ -129,9 +131,12 @@ def renewing(sandbox, settings_for, tmp_path):
 def test_a_refused_token_is_read_again(sandbox, renewing, content, statuses):
     with renewing() as (api, path), logged() as said:
         path.unlink() if content is None else path.write_text(content)
-        for _ in range(2):
+        for send in (
+            partial(api.post, LOCATION_TAGS, {"name": "a", "color": "red1"}),
+            partial(api.get, STATUS, read=bytes),
+        ):
             with nullcontext() if 200 in statuses else pytest.raises(Unauthorized, match="WMS_API_TOKEN"):
-                api.get(STATUS, read=bytes)
+                send()
     assert [request.status for request in sandbox.sandbox.requests] == statuses
     assert len(said) == (content in {"new\n", "wrong", "no\ntoken"})
 
