@@ -72,17 +72,14 @@ def shipments(tmp_path: Path) -> int:
 def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
     ended, data = first
     assert ended.returncode == 0, ended.stderr
-    assert "240 shipments in" in ended.stdout
-    assert "published" in ended.stdout
+    assert [words for words in ("240 shipments in", "published") if words not in ended.stdout] == []
     copytree(data, tmp_path / "data")
 
     again = run("backfill", "--from", "2026-03-20", "--to", "2026-03-22")
     assert again.returncode == 0, again.stderr
     assert "2026-03-20 00:00:00 UTC to 2026-03-22 00:00:00 UTC" in again.stdout
     served = len(sandbox.sandbox.requests)
-    assert run("rebuild").returncode == 0
-    assert len(sandbox.sandbox.requests) == served
-    assert shipments(tmp_path) == FEWER.shipments
+    assert (run("rebuild").returncode, len(sandbox.sandbox.requests)) == (0, served)
 
     refused = run("acknowledge", "stale")
     assert (refused.returncode, "stays until the problem is fixed" in refused.stderr) == (2, True)
@@ -124,25 +121,18 @@ WRONG: dict[str, tuple[str, dict[str, str], str]] = {
     "no port": ("ui --port 65536", {}, "--port"),
     "a port below all": ("sandbox --port -1", {}, "--port"),
     "shipments without end": (f"sandbox --shipments {10**23}", {}, "--shipments"),
+    "no recording": ("sandbox --port 0 --replay .", {}, "has no recording"),
 }
 
 
 @pytest.mark.parametrize(("command", "changes", "named"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_one_clear_message(run, tmp_path, command, changes, named):
     ended = run(*command.split(), **changes)
-    said = [line for line in ended.stderr.splitlines() if line.startswith(("wms-sync:", "Error:"))]
+    said = [line for line in ended.stderr.splitlines() if line.startswith(("wms-sync:", "wms-sync sandbox:", "Error:"))]
     assert (ended.returncode, len(said), named in ended.stderr) == (2, 1, True), ended.stderr
     assert "Traceback" not in ended.stderr
     assert "wr0ng-t0ken" not in ended.stderr + ended.stdout
     assert not (tmp_path / "data" / "analytics.duckdb").exists()
-
-
-def test_a_refused_file_is_one_clear_message(run, tmp_path):
-    in_the_way = tmp_path / "data" / "creates.jsonl"
-    in_the_way.mkdir(parents=True, mode=0o700)
-    ended = run("sync")
-    assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
-    assert ended.stderr.splitlines()[-1].startswith(f"wms-sync: {in_the_way} cannot be used (Is a directory).")
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-", "<&- >&- 2>&-"])
@@ -175,13 +165,11 @@ def test_a_folder_that_takes_no_files_is_named(first, run, tmp_path, command):
 
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     copytree(first[1], tmp_path / "data", dirs_exist_ok=True)
-    [(shipment, order)] = queried(
-        tmp_path / "data" / "analytics.duckdb", "select id, order_id from shipments order by id limit 1"
-    )
-    explained = run("explain", "shipment", str(shipment))
-    assert explained.returncode == 0, explained.stderr
-    assert f"order {order}" in explained.stdout
-    found = json.loads(run("explain", "shipment", str(shipment), "--json").stdout)
+    query = "select id::varchar, order_id from shipments order by id limit 1"
+    [(shipment, order)] = queried(tmp_path / "data" / "analytics.duckdb", query)
+    explained = run("explain", "shipment", shipment)
+    assert (explained.returncode, f"order {order}" in explained.stdout) == (0, True), explained.said
+    found = json.loads(run("explain", "shipment", shipment, "--json").stdout)
     assert (tmp_path / "data" / found["versions"][0]["origin"]["file"]).is_file()
     unknown = run("explain", "shipment", "nowhere")
     assert (unknown.returncode, "The tables cover" in unknown.stderr) == (1, True)
