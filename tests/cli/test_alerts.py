@@ -21,15 +21,20 @@ def test_the_command_line_alone_tells_of_its_failure(receiver, type_in, monkeypa
     assert "wrong-token" not in json.dumps(receiver.taken) + failed.output
 
 
-SILENT = {"WMS_ALERT_WEBHOOK_URL": "http://127.0.0.1:1/a-secret", "WMS_HEARTBEAT_URL": "http://127.0.0.1:1/a-secret"}
-
-
 @pytest.mark.parametrize(
     ("environment", "status", "severities", "says"),
     [
         ({}, 200, ["note"], "accepted the test, and says: error: no_service at /(withheld)/(withheld)"),
         ({}, 403, ["error"], "answered with 403. It says: error: no_service at /(withheld)/(withheld)"),
-        (SILENT, 200, ["error", "error"], "The address of WMS_HEARTBEAT_URL could not be reached"),
+        (
+            {
+                "WMS_ALERT_WEBHOOK_URL": "http://127.0.0.1:1/a-secret",
+                "WMS_HEARTBEAT_URL": "http://127.0.0.1:1/a-secret",
+            },
+            200,
+            ["error", "error"],
+            "The address of WMS_HEARTBEAT_URL could not be reached",
+        ),
         ({"WMS_ALERT_WEBHOOK_URL": ""}, 200, ["error"], "no alert channel is set"),
     ],
 )

@@ -12,7 +12,6 @@ from tests.cli.conftest import TOKEN
 from tests.master_data.files import write
 from wms_sync.state.store import StateStore
 
-JSON = {"WMS_LOG_FORMAT": "json"}
 COMMANDS: dict[str, tuple[str, dict[str, str], int, str]] = {
     # a command, other settings, its exit code, and the level of its last record
     "sync": ("sync", {}, 0, "info"),
@@ -29,7 +28,7 @@ COMMANDS: dict[str, tuple[str, dict[str, str], int, str]] = {
 def test_a_pod_logs_json(type_in, settings, command, changes, code, last):
     write(Path("given.csv"), "code,name,status", "a,A,", "b,B,none")
     type_in("sync")
-    ended = type_in(*command.split(), **JSON | changes)
+    ended = type_in(*command.split(), **{"WMS_LOG_FORMAT": "json"} | changes)
     records = [json.loads(line) for line in ended.stderr.splitlines()]
     assert (ended.exit_code, records[-1]["level"]) == (code, last), ended.stderr
     assert {tuple(record) for record in records} == {("time", "level", "message", "run")}

@@ -12,8 +12,6 @@ from wms_sync.cli.upkeep import forget_orders
 from wms_sync.master_data.kinds import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
 
-TAGS = "name,color\nfragile,red1\nwrong,no-colour\n"
-
 
 @pytest.fixture(autouse=True)
 def _usual_umask() -> Iterator[None]:
@@ -26,7 +24,7 @@ def _usual_umask() -> Iterator[None]:
 def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     settings = make_settings(start_date=LATE_START)
     file = tmp_path / "tags.csv"
-    file.write_text(TAGS)
+    file.write_text("name,color\nfragile,red1\nwrong,no-colour\n")
     run_sync(settings)
     run_push(settings, LOCATION_TAGS, file)
     layout = settings.layout

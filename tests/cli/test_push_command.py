@@ -38,7 +38,6 @@ FILES = {
     "tags.csv": ("name,color", "n1,red1", "n2,blue5"),
     "wrong.csv": ("name,colour", "n1,red1"),
 }
-COLUMNS = ("name  ", "description  ", "color  ", "sort_order  ")
 CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] = {
     # a command, its exit code, what is shown, other settings, how many entries the ledger has then if there is one
     "retailers": ("push retailers retailers.csv", 0, ("retailers of retailers.csv: 2 created",), {}, 2),
@@ -74,7 +73,13 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
     "no file": ("push retailers nofile.csv", 2, ("nofile.csv",), {}, None),
     "a folder for a file": ("push retailers .", 2, ("'.'",), {}, None),
     "no argument": ("push location-tags", 2, ("FILE",), {}, None),
-    "columns without a service": ("push location-tags --columns", 0, COLUMNS, {"WMS_BASE_URL": ""}, None),
+    "columns without a service": (
+        "push location-tags --columns",
+        0,
+        ("name  ", "description  ", "color  ", "sort_order  "),
+        {"WMS_BASE_URL": ""},
+        None,
+    ),
 }
 
 

@@ -27,7 +27,6 @@ from wms_sync.settings import Settings
 from wms_sync_pipelines.home import HOME_VARIABLE, prepare_home
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"
-SLASHED = (TOKEN, KEY, HOOK, b64encode(f"somebody:{KEY}".encode()).decode())
 ENCODED: tuple[Callable[[str], str], ...] = (
     str,
     lambda secret: secret.replace("/", "\\/"),  # as PHP writes it into JSON
@@ -36,7 +35,11 @@ ENCODED: tuple[Callable[[str], str], ...] = (
     lambda secret: secret.encode().hex(),
     str.upper,
 )
-FORMS = [encode(secret) for secret in SLASHED for encode in ENCODED]
+FORMS = [
+    encode(secret)
+    for secret in (TOKEN, KEY, HOOK, b64encode(f"somebody:{KEY}".encode()).decode())
+    for encode in ENCODED
+]
 FEW_DAYS_AGO = datetime.now(UTC).date() - timedelta(days=3)
 COMMANDS = (
     ["--help"],

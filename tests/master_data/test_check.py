@@ -267,9 +267,6 @@ def test_the_vendors_own_file(tmp_path):
     assert "allowed_container_styles (1 cell filled), valid_containers (0 cells filled)" in result.notes[0]
 
 
-SAVED = Path(__file__).parent / "spreadsheets"
-"""Files that LibreOffice 7.4 saved in the language of their name: as Windows-1252 with semicolons, and as UTF-8 with
-commas. Each begins and ends with a blank row, and has another blank row and a blank column."""
 DONE = [
     # the line, the column, what was typed, and what is said of the cell
     (4, "export.hs_base_code", "040690", "odd number"),
@@ -289,7 +286,11 @@ DONE = [
 
 @pytest.mark.parametrize("locale", ["german", "english"])
 def test_what_a_spreadsheet_did_to_a_file(locale):
-    result = check(read_csv(SAVED / f"libreoffice-{locale}.csv"), PRODUCTS)
+    """LibreOffice 7.4 saved each in the language of its name: as Windows-1252 with semicolons, or as UTF-8 with commas.
+
+    Each begins and ends with a blank row, and has another blank row and a blank column.
+    """
+    result = check(read_csv(Path(__file__).with_name("spreadsheets") / f"libreoffice-{locale}.csv"), PRODUCTS)
     guessed = ["The file is not UTF-8 and was read as Windows-1252"] if locale == "german" else []
     assert [note[:50] for note in result.notes] == guessed
     said = (*result.suspicions, *result.violations, *result.warnings)

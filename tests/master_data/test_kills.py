@@ -37,7 +37,6 @@ pytestmark = pytest.mark.proof
 
 ROWS = int(os.environ.get("TEST_PUSH_ROWS", "300"))
 KILLS = int(os.environ.get("TEST_PUSH_KILLS", "4"))
-POLICY = RetryPolicy(first_wait=0.01, longest_wait=0.05)
 DONE: tuple[Callable[[], Response], ...] = (
     AnswerLost,
     ProxyAnswer,
@@ -56,7 +55,7 @@ def sandbox(server: SandboxServer) -> SandboxServer:
 def push(kind: str, path: Path, run_id: str) -> None:
     """What runs in a process of its own, with settings from its environment."""
     settings = Settings.load(_env_file=None)
-    pushed(settings, kind_named(kind), path, run_id=run_id, policy=POLICY)
+    pushed(settings, kind_named(kind), path, run_id=run_id, policy=RetryPolicy(first_wait=0.01, longest_wait=0.05))
 
 
 class Trouble:

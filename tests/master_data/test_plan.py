@@ -96,21 +96,22 @@ def test_an_id_is_no_key_of_equal_digits(desk):
 
 
 CHILD = "code,name,parent_retailer_code"
-BOX = "type,sku,name,container_options.allow_for_warehouses"
-UNNAMED = [
-    # a row that names another object by a key, what becomes of it, and which column takes the object's id
-    (RETAILERS, (CHILD, "a,A,nobody"), RowStatus.REJECTED, "If you know its id there, use parent_retailer_id."),
-    (RETAILERS, (CHILD, "a,A,p"), RowStatus.WAITS, "If you know the id, use parent_retailer_id."),
-    (
-        PRODUCTS,
-        (BOX, "PackagingContainer,a,A,nowhere"),
-        RowStatus.REJECTED,
-        "If you know its id there, use container_options.allow_for_warehouse_ids.",
-    ),
-]
 
 
-@pytest.mark.parametrize(("kind", "lines", "action", "says"), UNNAMED)
+@pytest.mark.parametrize(
+    ("kind", "lines", "action", "says"),
+    [
+        # a row that names another object by a key, what becomes of it, and which column takes the object's id
+        (RETAILERS, (CHILD, "a,A,nobody"), RowStatus.REJECTED, "If you know its id there, use parent_retailer_id."),
+        (RETAILERS, (CHILD, "a,A,p"), RowStatus.WAITS, "If you know the id, use parent_retailer_id."),
+        (
+            PRODUCTS,
+            ("type,sku,name,container_options.allow_for_warehouses", "PackagingContainer,a,A,nowhere"),
+            RowStatus.REJECTED,
+            "If you know its id there, use container_options.allow_for_warehouse_ids.",
+        ),
+    ],
+)
 def test_a_plan_says_how_to_name_the_unknown(desk, kind, lines, action, says):
     """And that of a parent that was created, and whose id no answer brought."""
     desk.record(entry(desk, "p", State.CREATED))

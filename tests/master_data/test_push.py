@@ -593,7 +593,6 @@ ITEM = (
 )
 MUG = ("sku,name,barcodes,custom_fields.season,custom_fields.size", "K,Mug,0123|0456,spring,007")
 TAG = ("name,color,description", "Glass only,red4,Zürich")
-BRANDS = [{"type": "Merchant", "id": "10", "name": "Ten"}, {"type": "Merchant", "id": 9}]
 STORED: dict[str, tuple[Kind, tuple[str, str], dict[str, object], str | None]] = {
     # a row, the values that the answer to its create shows, and the difference that is named
     "a name that was cut": (TAGS, TAG, {"name": "Glass on"}, 'name: "Glass only" -> "Glass on"'),
@@ -653,7 +652,7 @@ STORED: dict[str, tuple[Kind, tuple[str, str], dict[str, object], str | None]] =
             "is_enabled": 1,
             "container_options": {
                 "weight": {"value": "1.50", "unit": "lb"},
-                "allow_for_brands": BRANDS,
+                "allow_for_brands": [{"type": "Merchant", "id": "10", "name": "Ten"}, {"type": "Merchant", "id": 9}],
                 "volume": None,
             },
         },

@@ -7,7 +7,6 @@ from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
-TYPED = "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style"
 OF_CASE = "The same code, apart from case or the encoding of accents, is on line"
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (
@@ -180,7 +179,10 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
     ),
     "an unknown type leaves the other cells checked": (
         PRODUCTS,
-        (TYPED, "Infill,A,Alpha,first,1 lb,bag"),
+        (
+            "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style",
+            "Infill,A,Alpha,first,1 lb,bag",
+        ),
         "",
         [(2, "type", ""), (2, "infill_options.infill_priority", ""), (2, "weight.value", "")],
     ),

@@ -20,10 +20,8 @@ import httpx
 
 from wms_sync_pipelines.home import prepare_home
 
-POLL_SECONDS = 0.25
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
-COMMAND = (str(Path(sys.executable).with_name("wms-sync")), "ui")
 T = TypeVar("T")
 Run = dict[str, Any]
 
@@ -75,7 +73,7 @@ class DagsterUi:
         self,
         home: Path,
         environment: Mapping[str, str],
-        command: Sequence[str] = COMMAND,
+        command: Sequence[str] = (str(Path(sys.executable).with_name("wms-sync")), "ui"),
         folder: Path | None = None,
     ) -> None:
         self.home = prepare_home(home)
@@ -208,7 +206,7 @@ class DagsterUi:
                 raise AssertionError(f"the UI ended while waiting for {what}:\n{self.log}")
             if (found := look()) is not None:
                 return found
-            time.sleep(POLL_SECONDS)
+            time.sleep(0.25)
         raise AssertionError(f"waited {seconds} s for {what} in vain:\n{self.log}")
 
     @property

@@ -189,7 +189,6 @@ def test_a_file_that_is_still_arriving_is_planned_and_not_pushed(run, folder, se
 
 PUSHED, GIVEN = {"push_enabled": True}, "retailers.csv"
 ONE = {GIVEN: "code,name\na,A\n"}
-DOWN = failed(429, Retry_After="3600")
 RUNS: dict[str, tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object], tuple[str, ...], list[str]]] = {
     # files, how a run of retailers is launched, what it shows, why it fails, and which retailers are there then
     "a plan by default": (
@@ -209,7 +208,7 @@ RUNS: dict[str, tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object]
     ),
     "rows that are not sent": (
         {GIVEN: "code,name,parent_retailer_code\np,P,\nc,C,p\n"},
-        PUSHED | {"answer": DOWN},
+        PUSHED | {"answer": failed(429, Retry_After="3600")},
         {"rows_waits": 1, "rows_unsent": 1},
         ("did not accept 1 row of retailers.csv", "1 waits, 1 unsent"),
         [],

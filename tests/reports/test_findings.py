@@ -33,8 +33,6 @@ from wms_sync.settings import Settings
 from wms_sync.state import ledger
 from wms_sync_pipelines import coverage
 
-SERVICE = SandboxConfig(shipments=120, seed=5, days=20, families=40)
-
 
 @deferred
 def tables_have(house: Installation, *statements: str) -> None:
@@ -103,7 +101,7 @@ STATES: dict[str, State] = {
 @pytest.fixture(scope="module")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """An installation after a sync in which nothing was wrong."""
-    transport = InProcess(Sandbox(SERVICE))
+    transport = InProcess(Sandbox(SandboxConfig(shipments=120, seed=5, days=20, families=40)))
     settings = settings_in(
         tmp_path_factory.mktemp("synced"), transport, start_date=datetime.now(UTC).date() - timedelta(days=30)
     )

@@ -19,9 +19,6 @@ from wms_sync.reports.finding import lasting_error, warning
 from wms_sync.reports.report import Report, ReportError, make_report, remake_report, report_load, told_apart
 from wms_sync.targets.database import records
 
-SUNDAY_IN_THE_WEST = datetime(2024, 3, 18, 3, 0, tzinfo=UTC)
-"""A Monday in UTC, and at 20:00 of the Sunday before in Los Angeles."""
-
 
 def with_report(bench) -> Report:
     """A first sync and its report; drawing the charts takes as long as a load."""
@@ -86,7 +83,7 @@ def western(tmp_path_factory):
             insert(connection, "shipments", id=number, target_ship_date=day, **given)
             package = {"billable_weight_value": 1, "billable_weight_unit": "kg", "container_style": "box"}
             insert(connection, "packages", shipment_id=number, position=1, total_void_percent=5, **package)
-        load(connection, until=SUNDAY_IN_THE_WEST)
+        load(connection, until=datetime(2024, 3, 18, 3, 0, tzinfo=UTC))  # 20:00 of the Sunday in Los Angeles
         yield connection, today, set(days.values())
 
 

@@ -52,12 +52,6 @@ OPTION_UNITS: Body = {
     "volume": {"value": 1, "unit": "in^3"},
     "dimensions": {"length": 1, "width": 1, "height": 1, "unit": "in"},
 }
-UNITS: Body = {
-    "weight": {"value": 1.5, "unit": "lb"},
-    "dimensions": WHOLE_PRODUCT["dimensions"] | {"unit": "in"},
-    "volume": {"value": 28, "unit": "in^3"},
-    "regulated_goods": WHOLE_PRODUCT["regulated_goods"] | {"net_weight": {"value": 0.1, "unit": "lb"}},
-}
 TAKEN: list[tuple[str, Body, Body]] = [
     # endpoint, change of the least body, what is held otherwise than it was sent
     (
@@ -87,7 +81,16 @@ TAKEN: list[tuple[str, Body, Body]] = [
     (RETAILERS, {"default_shipping_method": "ups_".ljust(255, "G")}, {}),
     *((RETAILERS, {"routing_guide_notes": text}, {}) for text in ("", "ü" * 65_535)),
     *((PRODUCTS, {"type": kind}, {}) for kind in PRODUCT_KINDS),
-    (PRODUCTS, WHOLE_PRODUCT, UNITS),
+    (
+        PRODUCTS,
+        WHOLE_PRODUCT,
+        {
+            "weight": {"value": 1.5, "unit": "lb"},
+            "dimensions": WHOLE_PRODUCT["dimensions"] | {"unit": "in"},
+            "volume": {"value": 28, "unit": "in^3"},
+            "regulated_goods": WHOLE_PRODUCT["regulated_goods"] | {"net_weight": {"value": 0.1, "unit": "lb"}},
+        },
+    ),
     *((PRODUCTS, options_of(kind), options_of(kind, **OPTION_UNITS)) for kind in OPTIONS),
 ]
 
@@ -108,10 +111,9 @@ def wrong_option(kind: str, field: str, value: Any, place: str = "") -> Refusal:
     return PRODUCTS, body(PRODUCTS, {"type": kind, name: {field: value}}), {key}
 
 
-NO_OBJECTS: tuple[Any, ...] = ([], [{}], "text", 5, True)
 REFUSED: list[Refusal] = [
     # endpoint, body, the keys that are named
-    *((path, sent, {"body"}) for path in LEAST for sent in NO_OBJECTS),
+    *((path, sent, {"body"}) for path in LEAST for sent in ([], [{}], "text", 5, True)),
     *((path, body(path, {}) | {"": 1}, {""}) for path in LEAST),
     *wrong_tag("name", MISSING, "", " \t\n", "<b></b>", "n" * 231, "ü" * 231, None, 5, True, [], {}),
     *wrong_tag("color", MISSING, "blue0", "blue6", "blue", "BLUE3", "pink1", "", None, 3, "blue3 "),
@@ -235,8 +237,6 @@ REFUSED: list[Refusal] = [
     ),
 ]
 
-ARCHIVED = {"type": "Retailer", "id": retailer_id(POOL + 1)}
-"""The second one that the fixture creates."""
 CREATED_PRODUCT = {"type": "PackagingSupplies", "id": product_id(550)}
 """The one that the fixture creates, after those that there are."""
 
@@ -247,7 +247,12 @@ CONFLICTS: list[tuple[str, Body, set[str], str]] = [
         for name in ("Cold", "  Cold ", "<i>Cold</i>", LONGEST_NAME)
     ),
     *((RETAILERS, {"code": code}, {"code"}, "already in use") for code in ("ACME", "OLD", "RET-0007")),
-    (RETAILERS, {"code": "C", "parent_retailer": ARCHIVED}, {"parent_retailer"}, "archived"),
+    (
+        RETAILERS,
+        {"code": "C", "parent_retailer": {"type": "Retailer", "id": retailer_id(POOL + 1)}},  # the second in `used`
+        {"parent_retailer"},
+        "archived",
+    ),
     *(
         (RETAILERS, {"code": "C", "parent_retailer": PARENT | {"id": id_}}, {"parent_retailer"}, "no Retailer")
         for id_ in (100, 10**30)

@@ -15,7 +15,6 @@ FIELDS |= {"fields:packages.items": "all", "fields": "all", "sort": "id", "limit
 DAYS, A_DAY = 60, 20
 """So many days, and so many shipments on each."""
 OPEN = {"new", "picking", "picked", "packing", "packed"}
-SLOW = "usps"
 
 
 class Business:
@@ -75,7 +74,7 @@ def weeks(business: Business) -> Sequence[float]:
 
 
 def carrier(business: Business, *, is_slow: bool) -> float:
-    return business.share(each for each in business.due() if (each["shipping_carrier_code"] == SLOW) == is_slow)
+    return business.share(each for each in business.due() if (each["shipping_carrier_code"] == "usps") == is_slow)
 
 
 def quantities(business: Business, shipment: Thing) -> list[Thing]:

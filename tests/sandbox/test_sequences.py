@@ -6,8 +6,6 @@ from tests.sandbox.conftest import Service, start
 from tests.sandbox.merchant_cases import API_KEY, EXPIRED, LIST, USERNAME
 from wms_sandbox.app import MERCHANT_API
 
-DAY = 86_400
-
 
 def asked(service: Service, method: str, *params: Any) -> Any:
     """An answer of the Merchant API."""
@@ -17,7 +15,7 @@ def asked(service: Service, method: str, *params: Any) -> Any:
 
 def test_a_session_serves_calls_for_a_day(fresh: Service):
     first = asked(fresh, "login", USERNAME, API_KEY)["result"]
-    fresh.sandbox.advance(seconds=DAY - 1)
+    fresh.sandbox.advance(seconds=86_400 - 1)
     second = asked(fresh, "login", USERNAME, API_KEY)["result"]
     assert "result" in asked(fresh, "call", first, "warehouse.list", [])
     fresh.sandbox.advance(seconds=1)

@@ -152,9 +152,6 @@ def test_the_file_of_the_token_is_read_once_a_minute(sandbox, renewing, seconds)
             api.get(STATUS, read=bytes)
 
 
-TROUBLE = "<html>trouble</html>"
-
-
 WORDS = {"title": "Not today", "detail": "The index is rebuilt"}
 NOT_TODAY = "title: Not today; detail: The index is rebuilt."
 UNREADABLE = "envelope cannot be read"
@@ -223,7 +220,7 @@ UNREADABLE = "envelope cannot be read"
                 (b"", "If this persists.*WMS_API_TOKEN"),
             )
         ),
-        (Response(TROUBLE, 403, {"Retry-After": "3600"}), ServiceFailed, 1, "a wait of 3,600 s"),
+        (Response("<html>trouble</html>", 403, {"Retry-After": "3600"}), ServiceFailed, 1, "a wait of 3,600 s"),
     ],
 )
 def test_lasting_trouble_ends_with_its_name(sandbox, api, answer, error, requests, says):

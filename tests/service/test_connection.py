@@ -154,7 +154,6 @@ def test_a_connection_without_a_second_descriptor_sends_nothing():
 
 LISTED_AT = "https://acme.example.com/api/global/v1/shipping/shipments"
 WINDOW = "updated_at{gt:'2026-03-01T00:00:00Z',lt:'2026-03-02T00:00:00Z'}"
-LISTED = (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_start", "7"))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,10 @@ LISTED = (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_star
     [
         # the parameters of a request, and how they are shown
         ((), "no parameters"),
-        (LISTED, "limit=50&count=1&sort=-id,status&cursor_start=7"),
+        (
+            (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_start", "7")),
+            "limit=50&count=1&sort=-id,status&cursor_start=7",
+        ),
         ((("filter", WINDOW),), f"filter={WINDOW}"),
         ((("filter", "id{in:[7,8]}"), ("filter", "updated_at{null:true}")), None),
         ((("fields", "status,order"), ("fields:order.items", "all")), None),

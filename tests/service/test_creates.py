@@ -303,9 +303,6 @@ def test_in_use_is_said_of_the_key_itself(field, value, key, message, in_use):
     assert already_in_use(refusal, field, value) is in_use
 
 
-CONFLICT = {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]}
-
-
 @pytest.mark.parametrize(
     ("answer", "error", "says"),
     [
@@ -325,7 +322,14 @@ CONFLICT = {"errors": [{"type": "conflict", "message": "no", "details": [{"key":
         (failed(429), Busy, "Please try again later"),
         (failed(500), ServiceFailed, "Please try again later"),
         # a 409 is too many requests, or a refusal by what it says
-        (JSONResponse(CONFLICT, 409), Rejected, "name: in use"),
+        (
+            JSONResponse(
+                {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]},
+                409,
+            ),
+            Rejected,
+            "name: in use",
+        ),
         (failed(409, "A location tag with this name already exists."), Rejected, "already exists"),
         (failed(409, "The request conflicts with the state of the resource."), Rejected, "conflicts"),
         (failed(409, "Too many concurrent requests."), Busy, "concurrent"),

@@ -30,8 +30,6 @@ PLANTED = {
     "telephone as a number": 2215550142,
     "e-mail": "erika.m@geheim-logistik.example",
 }
-PARTS = ("t0ken", "Mustermann", "Nguyễn", "Heidestra", "555-0142", "5550142", "erika", "geheim", "planted")
-"""What betrays a planted text that was replaced in part."""
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +106,11 @@ def test_what_is_planted_everywhere_is_in_no_byte_of_a_recording(page, tmp_path,
     shown = in_plain(tmp_path / "new")
     assert text not in shown
     assert text.encode().hex() not in shown
-    assert [part for part in PARTS if part in shown] == []
+    assert [
+        part
+        for part in ("t0ken", "Mustermann", "Nguyễn", "Heidestra", "555-0142", "5550142", "erika", "geheim", "planted")
+        if part in shown
+    ] == []
 
 
 def leaves(value: Any, key: str = "") -> list[tuple[str, Any]]:

@@ -13,7 +13,6 @@ from wms_sync.reports.channels import NotDelivered, all_channels
 from wms_sync.reports.doctor import check_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"
-MINUTE = timedelta(minutes=1)
 TEST = {"id": "1", "status": "new", "finding": "test", "text": "A test."}
 
 
@@ -32,7 +31,7 @@ def test_an_alert_waits_for_its_receiver(hooked, receiver, status):
     assert [(str(status) in message, "a-secret" in message) for message in messages] == [(True, False)]
     [kept] = hooked.waiting
     receiver.status = 204
-    hooked.tell(MINUTE)
+    hooked.tell(timedelta(minutes=1))
     assert [body["id"] for body in receiver.taken] == [kept.id]
     assert hooked.waiting == ()
 
