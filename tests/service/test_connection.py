@@ -1,6 +1,5 @@
 """What a connection keeps between requests, whom it trusts, and what it logs without what is secret or personal."""
 
-import logging
 import os
 import resource
 import socket
@@ -15,11 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 from pydantic import SecretStr
-from starlette.responses import JSONResponse, Response
 
-from tests.bench import IMPATIENT
-from wms_sandbox.faults import Disconnect
-from wms_sync.logs import Lines, handling
+from tests.bench import CONFIG, IMPATIENT
+from tests.service.test_drips import dripping
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.connection import Params, described
@@ -30,38 +27,30 @@ ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.
 
 def test_no_cookie_is_sent_back(sandbox):
     """They grew until the service refused the header."""
-    sent = []
-
-    def intercept(request):
-        sent.append(request.headers.get("cookie"))
-        answer = JSONResponse({"collection": [], "has_more": False, "next": None})
-        answer.set_cookie(f"session{len(sent)}", "x" * 1000, max_age=3600)
-        return answer
-
-    sandbox.sandbox.intercept = intercept
-    with GlobalApi(sandbox.base_url, SecretStr("t"), policy=IMPATIENT, transport=sandbox) as api:
+    sent: list[str | None] = []
+    sandbox.sandbox.intercept = lambda request: sent.append(request.headers.get("cookie"))
+    sandbox.sandbox.finish = lambda answer: answer.set_cookie(f"session{len(sent)}", "x" * 1000, max_age=3600)
+    with GlobalApi(sandbox.base_url, SecretStr(CONFIG.token), policy=IMPATIENT, transport=sandbox) as api:
         for _ in range(3):
-            api.get("/api/global/v1/shipping/shipments", read=bytes)
+            api.get(STATUS, read=bytes)
     assert sent == [None, None, None]
-
-
-def certified(folder):
-    """A server's side of TLS, with a certificate that is its own authority, ``authority.pem``."""
-    command = (
-        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out authority.pem "
-        "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
-    )
-    subprocess.run(command.split(), cwd=folder, capture_output=True, check=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "authority.pem", folder / "key.pem")
-    return context
 
 
 @pytest.fixture
 def private_service(tmp_path):
-    """The address of a service that answers whoever trusts it: that it cannot do what is asked."""
+    """The address of a service that answers whoever trusts it: that it cannot do what is asked.
+
+    Its certificate is its own authority, ``authority.pem``.
+    """
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out authority.pem "
+        "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run(command.split(), cwd=tmp_path, capture_output=True, check=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "authority.pem", tmp_path / "key.pem")
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        server.socket = certified(tmp_path).wrap_socket(server.socket, server_side=True)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"https://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -78,32 +67,15 @@ def test_a_private_certificate_authority_names_its_setting(private_service, tmp_
         api.get("/x", read=bytes)
 
 
-@pytest.fixture
-def proxy() -> Iterator[tuple[str, list[str]]]:
-    """The address of a proxy that wants a login, and what it was asked for."""
-    asked: list[str] = []
-
-    class Proxy(BaseHTTPRequestHandler):
-        def do_CONNECT(self) -> None:
-            asked.append(self.path)
-            self.send_error(407)
-
-    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{server.server_port}", asked
-        server.shutdown()
-
-
 @pytest.mark.proof
-def test_a_proxy_that_asks_for_a_login_is_asked_once(proxy, monkeypatch):
-    address, asked = proxy
-    monkeypatch.setenv("HTTPS_PROXY", f"http://user:planted-secret@{address}")
-    with (
-        GlobalApi("https://acme.example.com", SecretStr("t"), policy=IMPATIENT) as api,
-        pytest.raises(Barred, match=rf"The proxy {address} asks for a login") as error,
-    ):
-        api.get(STATUS, read=bytes)
-    assert (asked, "planted-secret" in str(error.value)) == (["acme.example.com:443"], False)
+def test_a_proxy_that_asks_for_a_login_is_named(monkeypatch):
+    with dripping(b"", b"HTTP/1.1 407 Login\r\nContent-Length: 0\r\n\r\n") as url:
+        address = url.removeprefix("http://")
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:planted-secret@{address}")
+        refused = pytest.raises(Barred, match=rf"The proxy {address} asks for a login")
+        with GlobalApi("https://acme.example.com", SecretStr("t"), policy=ONCE) as api, refused as error:
+            api.get(STATUS, read=bytes)
+    assert "planted-secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -195,17 +167,3 @@ def test_the_headers_that_matter_are_shown_without_credentials():
         f"GET {httpx.URL(LISTED_AT).path} answered 503 after 2.00 s with 0 bytes, date: now, x-ratelimit-remaining: 3, "
         "server: of (withheld); no parameters"
     )
-
-
-def test_each_attempt_is_a_line(sandbox):
-    answers = [Disconnect(), Response("<html>down</html>", 503)]
-    sandbox.sandbox.intercept = lambda _: answers.pop(0) if answers else None
-    lines: list[str] = []
-    console = handling(Lines(lambda level, text: lines.append(text) if level == logging.DEBUG else None), "DEBUG")
-    token = SecretStr(sandbox.sandbox.config.token)
-    with console, GlobalApi(sandbox.base_url, token, policy=IMPATIENT, transport=sandbox) as api:
-        api.get(STATUS, read=bytes)
-    assert [line.partition(" after ")[0] for line in lines] == [
-        f"GET {STATUS} {came}" for came in ("got no answer", "answered 503", "answered 200")
-    ]
-    assert "with 17 bytes" in lines[1]
