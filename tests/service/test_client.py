@@ -84,12 +84,6 @@ def test_passing_trouble_shows_no_token(sandbox, api):
     assert [("503" in line, TOKEN in line) for line in said] == [(True, False)] * 2
 
 
-def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
-    answer_first(sandbox, 1, lambda: Response("", 429, headers={"Retry-After": "0.3"}))
-    listing(api).count(START, None)
-    assert api.connection.throttle._paused_until > 0
-
-
 def test_a_date_to_retry_at_is_the_services(sandbox, api):
     """By this machine's, months later, it had passed: four attempts were made within a moment."""
     headers = {"Retry-After": format_datetime(NOW + timedelta(seconds=60), usegmt=True)}
