@@ -77,13 +77,6 @@ def test_a_date_without_a_zone_is_utc(monkeypatch):
     assert served == NOW
 
 
-def test_passing_trouble_shows_no_token(sandbox, api):
-    answer_first(sandbox, 2, lambda: Response(f"<html>{TOKEN}</html>", 503, media_type="text/html"))
-    with logged() as said:
-        listing(api).count(START, None)
-    assert [("503" in line, TOKEN in line) for line in said] == [(True, False)] * 2
-
-
 def test_a_date_to_retry_at_is_the_services(sandbox, api):
     """By this machine's, months later, it had passed: four attempts were made within a moment."""
     headers = {"Retry-After": format_datetime(NOW + timedelta(seconds=60), usegmt=True)}
