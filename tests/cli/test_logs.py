@@ -1,4 +1,4 @@
-"""What commands log on standard error: lines for people, JSON for pods, and each request where that is asked for."""
+"""What commands log on standard error: a bar or lines for people, JSON for pods, and each request if asked for."""
 
 import json
 import re
@@ -71,3 +71,19 @@ def test_each_request_is_logged_for_who_asks(type_in, service_of_today, level, s
     statuses = [f"answered {request.status}" for request in service_of_today.sandbox.requests]
     assert lines == (["got no answer", "answered 503", *statuses[2:]] if shown else [])
     assert (TOKEN in ended.stderr, "of 300 shipments" in ended.stderr) == (False, level != "warning"), ended.stderr
+
+
+def test_a_terminal_has_a_bar_others_have_lines(type_in, monkeypatch):
+    done = type_in("sync")
+    lines = done.stderr.splitlines()
+    assert [line for line in lines if not re.match(r"\d\d:\d\d:\d\d UTC  ", line)] == []
+    assert "0 of 300 shipments (0%), 0 pages, 0 of 1 window" in lines[0]
+    assert "merged 1 of 1 window\n" in done.stderr
+    phases = "  ".join(rf"{phase} [\d.]+ s" for phase in ("read", "flatten", "merge", "check", "publish", "other"))
+    assert re.search(f"^took      {phases}$", done.stdout, re.MULTILINE), done.stdout
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bar = type_in("sync").stderr
+    assert ("reading" in bar, "0 of 300 shipments" in bar) == (True, False), "the bar shows it"
+    lines = [line for line in bar.splitlines() if "refreshing" in line or "merged 1 of 1 window" in line]
+    assert (len(lines), [line for line in lines if "reading" in line]) == (2, []), "each has its line"
