@@ -82,15 +82,15 @@ def test_the_sources_have_every_table_and_its_tests(made):
 @pytest.mark.skipif("DBT" not in os.environ, reason="dbt has an environment of its own: `make proof` makes it")
 def test_a_dbt_project_builds_with_the_sources(made, bench, sandbox, tmp_path):
     bench.first_sync(sandbox)
-    project = tmp_path / "project"
-    (project / "models").mkdir(parents=True)
-    (project / "dbt_project.yml").write_text("{name: demo, version: '1.0', profile: demo}\n")
-    (project / "profiles.yml").write_text(PROFILE.format(file=bench.layout.published))
-    (project / "models" / "sources.yml").write_text((made / "sources.yml").read_text())
-    (project / "models" / "late.sql").write_text(
-        "select * from {{ source('wms_marts', 'shipments') }} where not is_on_time"
-    )
-    done = subprocess.run([os.environ["DBT"], "build"], cwd=project, capture_output=True, text=True)
+    (tmp_path / "project" / "models").mkdir(parents=True)
+    for name, text in {
+        "dbt_project.yml": "{name: demo, version: '1.0', profile: demo}\n",
+        "profiles.yml": PROFILE.format(file=bench.layout.published),
+        "models/sources.yml": (made / "sources.yml").read_text(),
+        "models/late.sql": "select * from {{ source('wms_marts', 'shipments') }} where not is_on_time",
+    }.items():
+        (tmp_path / "project" / name).write_text(text)
+    done = subprocess.run([os.environ["DBT"], "build"], cwd=tmp_path / "project", capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert re.search(r"Done\. PASS=\d{3} .* ERROR=0 SKIP=0", done.stdout), done.stdout
     assert "DeprecationsSummary" not in done.stdout
