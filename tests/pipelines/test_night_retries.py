@@ -54,43 +54,11 @@ def run(instance) -> Callable[..., dg.ExecuteInProcessResult]:
     return run
 
 
-def waits(instance: dg.DagsterInstance, night: dg.ExecuteInProcessResult) -> list[float]:
-    """The seconds that a night waited before its next attempts."""
-    retries = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
-    return [entry.dagster_event.step_retry_data.seconds_to_wait for entry in retries if entry.dagster_event]
-
-
 def down_for(minutes: float) -> Callable[[object], Response | None]:
     """What is answered to the attempts of a night if the service is down for so many minutes after the tick."""
     begins = [sum(PAUSES[:attempt], timedelta()) for attempt in range(len(PAUSES) + 1)]
     answers = islice(cycle(IN_ITS_PLACE), sum(begun < minutes * MINUTE for begun in begins))
     return lambda _: next(answers, None)
-
-
-def test_a_night_succeeds_in_the_same_run_once_the_service_is_back(late, run, service, instance, receiver):
-    settings = late()
-    service.sandbox.intercept = down_for(20)
-    night = run(settings)
-    assert (night.success, waits(instance, night)) == (True, [pause.total_seconds() for pause in SHORT[:4]])
-    with RunRecords.opened(settings.database_url) as records:
-        [record] = records.newest(9)
-    expected = (night.run_id, "schedule", "succeeded", None)
-    assert (record.run_id, record.source, record.outcome, record.due_at) == expected
-    deliver(settings)
-    assert receiver.taken == []
-
-
-def test_a_night_fails_after_its_last_attempt(late, run, service, instance, receiver):
-    settings = late()
-    service.sandbox.intercept = down_for(1000)
-    night = run(settings)
-    assert "may not be the service" in failure_of(night)
-    assert len(waits(instance, night)) == len(PAUSES) == 9
-    deliver(settings)
-    service.sandbox.intercept = None
-    assert run(settings).success
-    deliver(settings)
-    assert receiver.heard == ["new:run-sync", "ended:run-sync"]
 
 
 def test_between_attempts_a_night_waits_without_the_lock(late, service):
@@ -114,17 +82,32 @@ def test_between_attempts_a_night_waits_without_the_lock(late, service):
         assert [record.outcome for record in records.newest(9)] == ["succeeded"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "tags"),
-    [({"api_token": "wrong-token"}, BY_SCHEDULE), ({}, {}), ({}, {SCHEDULE: "maintenance"})],
-    ids=["what waiting does not mend", "what a person started", "another schedule"],
-)
-def test_what_is_not_tried_again(late, run, service, instance, changes, tags):
-    service.sandbox.intercept = None if changes else down_for(1)
+NIGHTS: dict[str, tuple[float, dict[str, str], dict[str, str], int, str, str]] = {
+    # for how many minutes the service is down, changed settings, the tags of the run, how often it is tried again, how
+    # it ends, and why it fails
+    "the service is back": (20, {}, BY_SCHEDULE, 4, "succeeded", ""),
+    "the service stays down": (1000, {}, BY_SCHEDULE, 9, "failed", "may not be the service"),
+    "what waiting does not mend": (0, {"api_token": "wrong-token"}, BY_SCHEDULE, 0, "failed", "refused the token"),
+    "what a person started": (1, {}, {}, 0, "failed", "503"),
+    "another schedule": (1, {}, {SCHEDULE: "maintenance"}, 0, "failed", "503"),
+}
+
+
+@pytest.mark.parametrize(("minutes", "changes", "tags", "retries", "outcome", "why"), NIGHTS.values(), ids=NIGHTS)
+def test_what_is_tried_again(late, run, service, instance, receiver, minutes, changes, tags, retries, outcome, why):
+    """In the same run, which is told once nothing is tried again."""
     settings = late(**changes)
-    assert waits(instance, run(settings, tags)) == []
+    service.sandbox.intercept = down_for(minutes)
+    night = run(settings, tags)
+    waited = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
+    seconds = [entry.dagster_event.step_retry_data.seconds_to_wait for entry in waited]
+    assert seconds == [pause.total_seconds() for pause in SHORT[:retries]]
     with RunRecords.opened(settings.database_url) as records:
-        assert [record.outcome for record in records.newest(9)] == ["failed"]
+        [record] = records.newest(9)
+    assert (record.run_id, record.outcome, record.due_at) == (night.run_id, outcome, None)
+    assert outcome == "succeeded" or why in failure_of(night)
+    deliver(settings)
+    assert receiver.heard == ([] if night.success else ["new:run-sync"])
 
 
 def test_the_schedule_follows_settings_and_is_off(make_settings):
