@@ -57,18 +57,6 @@ def test_nothing_is_sent_before_its_intent_is_written(desk):
     assert (report.counts, too_early) == ({RowStatus.CREATED: 1}, [False])
 
 
-def test_one_bad_row_stops_only_its_children(desk):
-    path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,a", "c,C,b", "d,D,")
-    desk.answer({"a": refused(422, "Not today.", "application")})
-    report = desk.push(RETAILERS, path)
-    expected = {**dict.fromkeys("abc", RowStatus.REJECTED), "d": RowStatus.CREATED}
-    assert (outcomes(report), report.exit_code) == (expected, 3)
-    assert report.rows(RowStatus.REJECTED)[0]["why"] == "Refused by the service: Not today."
-    desk.answer({})
-    assert desk.push(RETAILERS, report.rejects).counts == {RowStatus.CREATED: 3}
-    assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 4}
-
-
 def test_rejected_rows_push_once_they_are_corrected(desk):
     """With the delimiter, the names of columns and the texts of the file that was given."""
     text = 'two\nlines, and | "quotes"'
@@ -303,26 +291,92 @@ def test_a_push_of_the_first_rows_leaves_the_rest_to_the_next(desk, kind):
     assert (desk.creates, {entry.state for entry in desk.entries().values()}) == ([201] * 5, {State.CREATED})
 
 
-def test_the_first_rows_are_those_that_others_refer_to(desk):
-    path = desk.file("code,name,parent_retailer_code", "c,C,b", "b,B,a", "a,A,", "bad,,")
-    report = desk.push(RETAILERS, path, limit=2)
-    found = [outcomes(report)[key] for key in "abc"]
-    assert (found, report.exit_code) == ([RowStatus.CREATED, RowStatus.CREATED, RowStatus.LEFT], 3)
-    assert "Left out by --limit" in needs(desk.settings, desk.unfinished()[0])
-    assert outcomes(desk.push(RETAILERS, path))["c"] is RowStatus.CREATED
+CREATED, THERE, WAITS, LEFT = RowStatus.CREATED, RowStatus.ALREADY_THERE, RowStatus.WAITS, RowStatus.LEFT
+SAME = JSONResponse({"resource": {"type": "Retailer", "id": 77}}, 201)
+OTHERWISE = JSONResponse({"resource": {"type": "Retailer", "id": 104, "name": "ROOT"}}, 201)
+TREE = ("root,Root,", "leaf,Leaf,root", "tip,Tip,leaf")
 
 
-def test_a_row_in_doubt_counts_and_stays_in_doubt(desk):
-    desk.answers(*[Disconnect()] * 9)
-    desk.push(RETAILERS, desk.file("code,name", "a,A", "b,B"))
-    desk.answers()
-    path = desk.file("code,name", "a,A", "b,B", "c,C")
-    first = desk.push(RETAILERS, path, limit=1)
-    expected = {"a": RowStatus.CREATED, "b": RowStatus.IN_DOUBT, "c": RowStatus.LEFT}
-    assert (outcomes(first), first.exit_code) == (expected, 3)
-    assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 2, RowStatus.ALREADY_THERE: 1}
-    assert {retailer["code"] for retailer in desk.server.sandbox.retailers()} == {*"abc"}
-    assert desk.creates.count(201) == 3
+@dataclass(frozen=True)
+class Step:
+    """A push of retailers: what becomes of the rows, what comes instead of the first answers, and what is said."""
+
+    rows: tuple[str, ...]
+    becomes: dict[str, RowStatus]
+    answers: tuple[Response, ...] = ()
+    says: tuple[str, ...] = ()
+    limit: int | None = None
+    settings: dict[str, object] = field(default_factory=dict)
+    stopped: str = ""
+
+
+FAMILIES: dict[str, list[Step]] = {
+    "one bad row stops only its children": [
+        Step(
+            ("a,A,", "b,B,a", "c,C,b", "d,D,"),
+            {**dict.fromkeys("abc", RowStatus.REJECTED), "d": CREATED},
+            (refused(422, "Not today.", "application"),),
+            ("Refused by the service: Not today.",),
+        ),
+        Step(("a,A,", "b,B,a", "c,C,b", "d,D,"), {**dict.fromkeys("abc", CREATED), "d": THERE}),
+    ],
+    "the first rows are those that others refer to": [
+        Step(("c,C,b", "b,B,a", "a,A,"), {"a": CREATED, "b": CREATED, "c": LEFT}, says=("by --limit",), limit=2),
+        Step(("c,C,b", "b,B,a", "a,A,"), {"a": THERE, "b": THERE, "c": CREATED}),
+    ],
+    "a row in doubt counts and stays in doubt": [
+        Step(("a,A,", "b,B,"), dict.fromkeys("ab", RowStatus.IN_DOUBT), (Disconnect(),) * 9),
+        Step(("a,A,", "b,B,", "c,C,"), {"a": CREATED, "b": RowStatus.IN_DOUBT, "c": LEFT}, limit=1),
+        Step(("a,A,", "b,B,", "c,C,"), {"a": THERE, "b": CREATED, "c": CREATED}),
+    ],
+    "a child waits for the id of its parent": [
+        Step(
+            TREE,
+            {"root": CREATED, "leaf": WAITS, "tip": WAITS},
+            (LOST,),
+            ("WMS_MERCHANT_USERNAME", "which waits too"),
+        ),
+        Step(TREE, {"root": THERE, "leaf": WAITS, "tip": WAITS}),
+        Step(TREE, {"root": THERE, "leaf": CREATED, "tip": CREATED}, settings=MERCHANT),
+        # the id is asked for while pushing
+        Step(("oak,Oak,", "twig,Twig,oak"), {"oak": CREATED, "twig": CREATED}, (LOST,)),
+    ],
+    "a parent that is stored otherwise has its children": [
+        Step(TREE[:2], {"root": RowStatus.STORED_OTHERWISE, "leaf": CREATED}, (OTHERWISE,)),
+        Step(("root,ROOT,", "leaf,Leaf,root"), {"root": THERE, "leaf": THERE}),
+    ],
+    # a child would be created below the wrong parent, and the service would not say a word
+    "an id that two creates got is nobody's": [
+        Step(
+            ("a,A,", "b,B,", "below-b,C,b"),
+            {"a": CREATED, "b": CREATED, "below-b": RowStatus.UNSENT},
+            (SAME, SAME),
+            stopped="creates of a and b with the same id 77",
+        ),
+        Step(("a,A,", "b,B,", "below-b,C,b"), {"a": THERE, "b": THERE, "below-b": WAITS}),
+    ],
+}
+
+
+@pytest.mark.parametrize("steps", FAMILIES.values(), ids=FAMILIES)
+def test_what_becomes_of_related_rows(desk, steps):
+    desk.set(max_parallel_requests=1)
+    parents: dict[str, str] = {}
+    for step in steps:
+        desk.answers(*step.answers)
+        desk.set(**step.settings)
+        report = desk.push(RETAILERS, desk.file("code,name,parent_retailer_code", *step.rows), limit=step.limit)
+        assert outcomes(report) == step.becomes
+        said = "\n".join(str(row["why"]) for row in report.rows())
+        assert [words for words in step.says if words not in said] == []
+        assert step.stopped in str(report.stopped)
+        is_well = {*step.becomes.values()} <= {CREATED, THERE, LEFT}
+        assert report.exit_code == (1 if step.stopped else 0 if is_well else 3)
+        assert (report.rejects is None) == (RowStatus.REJECTED not in step.becomes.values())
+        parents |= {row.split(",")[0]: row.split(",")[2] for row in step.rows}
+    ids = {key: entry.remote_id for key, entry in desk.entries().items()}
+    made = {one["code"]: (one["parent_retailer"] or {}).get("id") for one in desk.server.sandbox.retailers()}
+    assert made == {code: ids[parents[code]] if parents[code] else None for code in made}
 
 
 @pytest.mark.parametrize(
@@ -397,23 +451,6 @@ def test_some_answers_end_the_push(desk, kind, answer, error, exit_code, fewer_t
     assert report.counts == {RowStatus.UNSENT: unsent} | doubts
     desk.server.sandbox.intercept = None
     assert desk.push(kind, path).counts == {RowStatus.CREATED: unsent} | doubts
-
-
-def test_a_child_waits_for_its_parents_id(desk):
-    path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root", "tip,Tip,leaf")
-    desk.answers(AnswerLost())
-    report = desk.push(RETAILERS, path)
-    expected = {"root": RowStatus.CREATED, "leaf": RowStatus.WAITS, "tip": RowStatus.WAITS}
-    assert (outcomes(report), report.exit_code, report.rejects) == (expected, 3, None)
-    leaf, tip = (row["why"] for row in report.rows(RowStatus.WAITS))
-    assert ("WMS_MERCHANT_USERNAME" in leaf, "which waits too" in tip) == (True, True), (leaf, tip)
-    assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 1, RowStatus.WAITS: 2}
-    desk.set(**MERCHANT)
-    assert desk.push(RETAILERS, path).counts == {RowStatus.CREATED: 2, RowStatus.ALREADY_THERE: 1}
-    desk.answers(AnswerLost())
-    others = desk.file("code,name,parent_retailer_code", "oak,Oak,", "twig,Twig,oak")
-    assert desk.push(RETAILERS, others).counts == {RowStatus.CREATED: 2}, "the id is asked for while pushing"
-    assert all(entry.remote_id for entry in desk.entries().values())
 
 
 def test_what_a_push_left_is_remembered_until_done(desk):
@@ -556,18 +593,6 @@ def test_after_creates_are_lost_no_product_is_sent_unasked(desk):
     assert desk.push(PRODUCTS, products).counts == {RowStatus.ALREADY_THERE: 1}
 
 
-def test_an_id_that_two_creates_got_is_nobodys(desk):
-    """A child would be created below the wrong parent, and the service would not say a word."""
-    desk.set(max_parallel_requests=1)
-    same = JSONResponse({"resource": {"type": "Retailer", "id": 77}}, 201)
-    desk.answer({"a": same, "b": same})
-    path = desk.file("code,name,parent_retailer_code", "a,A,", "b,B,", "below-b,C,b")
-    assert "creates of a and b with the same id 77" in str(desk.push(RETAILERS, path).stopped)
-    known = {key: (entry.state, entry.remote_id) for key, entry in desk.entries().items()}
-    assert known == dict.fromkeys("ab", (State.CREATED, None))
-    assert desk.push(RETAILERS, path).counts == {RowStatus.ALREADY_THERE: 2, RowStatus.WAITS: 1}
-
-
 RETAILER = (
     "code,name,status,parent_retailer_id,allowed_shipping_methods,routing_guide_notes,custom_fields.tier",
     'K,Café One,active,12,ups_GROUND|fedex_2DAY,"One\r\ntwo",3',
@@ -668,16 +693,6 @@ def test_what_the_service_stores_otherwise_is_named(desk, kind, lines, shown, sa
     assert (says in result.why, says in str(entry.message)) == (True, True)
     assert next(report.lines()).startswith(f"line 2: created, stored otherwise {result.key}: the service stored")
     assert again.counts == {RowStatus.CHANGED: 1}, "the values of the service are known"
-
-
-def test_a_parent_that_is_stored_otherwise_has_its_children(desk):
-    path = desk.file("code,name,parent_retailer_code", "root,Root,", "leaf,Leaf,root")
-    desk.answer({"root": JSONResponse({"resource": {"type": "Retailer", "id": 104, "name": "ROOT"}}, 201)})
-    assert outcomes(desk.push(RETAILERS, path)) == {"root": RowStatus.STORED_OTHERWISE, "leaf": RowStatus.CREATED}
-    [leaf] = desk.server.sandbox.retailers()
-    assert leaf["parent_retailer"]["id"] == 104
-    corrected = desk.file("code,name,parent_retailer_code", "root,ROOT,", "leaf,Leaf,root")
-    assert desk.push(RETAILERS, corrected).counts == {RowStatus.ALREADY_THERE: 2}
 
 
 def test_every_kind_arrives_as_specified(desk, shown):
