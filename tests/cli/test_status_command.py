@@ -138,5 +138,4 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today):
     shown = type_in("inbox", "show", value).output
     place = r"  Shipment \d+, \$\.collection\[0\]\.is_international in /.*/page-\d+\.json.*"
     assert re.search(rf'{place}\n    "perhaps"', shown), shown
-    commands = (["acknowledge", value, key], ["status", "--check"])
-    assert [type_in(*command).exit_code for command in commands] == [0, 0]
+    assert [type_in(*command).exit_code for command in (["acknowledge", value, key], ["status", "--check"])] == [0, 0]

@@ -112,15 +112,15 @@ class DagsterUi:
     def terminate(self) -> None:
         """A polite kill of the one process that was started; raises unless all that it has started end."""
         self._process.terminate()
-        self._code()
+        self._exit_code()
 
     def end(self, program: str) -> int:
         """Kill one of Dagster's processes; return the exit code of the UI, which must end by itself."""
         [pid] = [pid for pid in self._session() if program in Path(f"/proc/{pid}/cmdline").read_text()]
         os.kill(pid, signal.SIGKILL)
-        return self._code()
+        return self._exit_code()
 
-    def _code(self) -> int:
+    def _exit_code(self) -> int:
         code = self._process.wait(120)
         assert self._session() == [], f"processes are left:\n{self.log}"
         return code

@@ -33,6 +33,7 @@ def test_a_command_is_shown_without_a_run(type_in, settings, home):
     def latest(check: str) -> dg.AssetCheckEvaluation:
         key = dg.AssetCheckKey(asset_keys.changes(settings), check)
         record = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+        assert record.event is not None
         return record.event.get_dagster_event().asset_check_evaluation_data
 
     assert type_in("sync").exit_code == 0

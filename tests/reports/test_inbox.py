@@ -54,5 +54,5 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     sandbox.sandbox.delete_shipments([next_])
     bench.backfill(bench.settings.start, max(window.to_at for window in bench.store.windows("loaded")))
     bench.load()
-    [left] = read_installation(bench.settings, bench.store).inbox
-    assert not left.is_value, "its time was read again"
+    [entry] = read_installation(bench.settings, bench.store).inbox
+    assert not entry.is_value, "its time was read again"

@@ -111,9 +111,10 @@ def wrong_option(kind: str, field: str, value: Any, place: str = "") -> Refusal:
     return PRODUCTS, body(PRODUCTS, {"type": kind, name: {field: value}}), {key}
 
 
+NO_OBJECTS: tuple[Any, ...] = ([], [{}], "text", 5, True)
 REFUSED: list[Refusal] = [
     # endpoint, body, the keys that are named
-    *((path, sent, {"body"}) for path in LEAST for sent in ([], [{}], "text", 5, True)),
+    *((path, sent, {"body"}) for path in LEAST for sent in NO_OBJECTS),
     *((path, body(path, {}) | {"": 1}, {""}) for path in LEAST),
     *wrong_tag("name", MISSING, "", " \t\n", "<b></b>", "n" * 231, "ü" * 231, None, 5, True, [], {}),
     *wrong_tag("color", MISSING, "blue0", "blue6", "blue", "BLUE3", "pink1", "", None, 3, "blue3 "),

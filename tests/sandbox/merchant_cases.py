@@ -34,6 +34,7 @@ def is_session(answer: Any) -> bool:
     return len(answer["result"]) == 32 and int(answer["result"], 16) >= 0
 
 
+NO_SESSIONS: tuple[Any, ...] = ("", "0" * 32, 5, [], {}, False)
 CASES = [
     rpc("4.7", "login", [USERNAME, API_KEY], gives(is_session)),
     *(rpc("facts", "login", [USERNAME, API_KEY], gives(is_session), jsonrpc=version) for version in (2.0, 2, "2.0")),
@@ -49,7 +50,7 @@ CASES = [
     login(MISSING, "", ""),
     *(
         rpc("5.2", "call", [session, "warehouse.list", []], fails(EXPIRED, MESSAGES[EXPIRED]))
-        for session in ("", "0" * 32, 5, [], {}, False)
+        for session in NO_SESSIONS
     ),
     *(
         Case("5.2", "POST", MERCHANT_API, fails(DENIED, MESSAGES[DENIED]), body=LIST, headers={"Authorization": token})

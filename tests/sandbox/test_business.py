@@ -44,7 +44,7 @@ class Business:
 
     def share(self, *, since: date = date.min, until: date = date.max, slow: tuple[bool, ...] = (True, False)) -> float:
         """The share that was shipped by its day, of those of days and of carriers that are slow or not."""
-        on_time = [
+        on_time: list[bool] = [
             each["status"] == "shipped" and each["packed_at"][:10] <= each["target_ship_date"]
             for each in self.due()
             if since <= ship_by(each) < until and (each["shipping_carrier_code"] == "usps") in slow
