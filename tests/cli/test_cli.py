@@ -22,7 +22,9 @@ from tests.bench import CONFIG, FEWER, let_pass, queried
 from tests.processes import Command
 from tests.without_locks import refuse_locks
 from wms_sandbox.app import Sandbox
+from wms_sync.cli import ui
 from wms_sync.cli.main import main
+from wms_sync.cli.runs import DAGSTER_HOME
 
 
 @pytest.fixture(scope="module")
@@ -214,3 +216,24 @@ def test_a_reader_that_has_closed_the_pipe_gets_no_message(first, environment):
         ["sh", "-c", status], env=os.environ | environment, cwd=folder, capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+READ = """
+import json
+from wms_sync.settings import Settings
+read = Settings.load()
+print(json.dumps([read.database_url, read.alert_webhook_url, read.page_size, read.push_enabled]))
+"""
+
+
+def test_a_sandbox_takes_nothing_of_a_production(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text("WMS_STATE_URL=sqlite:///production.db\nWMS_ALERT_WEBHOOK_URL=https://hooks.example.com\n")
+    monkeypatch.setenv("WMS_PAGE_SIZE", "7")
+    monkeypatch.setenv("WMS_PUSH_ENABLED", "true")
+    monkeypatch.setenv(DAGSTER_HOME, "production")
+    with ui.sandbox() as (environment, folder):
+        read = subprocess.run([sys.executable, "-c", READ], env=environment, cwd=folder, stdout=subprocess.PIPE)
+    own = tmp_path / ui.SANDBOX_FOLDER / "data"
+    assert json.loads(read.stdout) == [f"sqlite:///{own / 'state.db'}", None, 1000, True]
+    assert environment[DAGSTER_HOME] == f"{own}-dagster"

@@ -1,6 +1,7 @@
 """Runs of Dagster, as the daemon and the UI launch them, against the sandbox on a socket."""
 
 import re
+from collections.abc import Callable
 
 import dagster as dg
 import pytest
@@ -20,28 +21,24 @@ SHIPMENTS = 300
 NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
 
 
+Launch = Callable[..., dg.ExecuteInProcessResult]
+
+
 @pytest.fixture
-def launch(settings, instance):
+def launch(settings, instance) -> Launch:
     """Launch a job of these settings, or of others."""
-
-    def launch(job: str, of: Settings = settings, days: tuple[str, str] | None = None) -> dg.ExecuteInProcessResult:
-        tags = {} if days is None else dict(zip((RANGE_START, RANGE_END), days, strict=True))
-        built = definitions.build(of)
-        return built.resolve_job_def(job).execute_in_process(instance=instance, tags=tags, raise_on_error=False)
-
-    return launch
+    return lambda job, of=settings, tags=None: (
+        definitions.build(of)
+        .resolve_job_def(job)
+        .execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+    )
 
 
 @pytest.fixture
-def follows(settings, instance):
+def follows(settings, instance) -> Callable[[], dg.RunRequest | None]:
     """Evaluate the sensor that loads the tables; return its request, or None."""
     sensor = definitions.build(settings).resolve_sensor_def("tables_follow")
-
-    def follows() -> dg.RunRequest | None:
-        found = sensor(dg.build_sensor_context(instance=instance))
-        return found if isinstance(found, dg.RunRequest) else None
-
-    return follows
+    return lambda: next(iter(sensor.evaluate_tick(dg.build_sensor_context(instance=instance)).run_requests or ()), None)
 
 
 def published(settings: Settings, where: str = "true") -> int:
@@ -93,7 +90,7 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
 
 
 def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch, follows):
-    done = launch(jobs.BACKFILL_DAYS, days=(NAMES[0], NAMES[-1]))
+    done = launch(jobs.BACKFILL_DAYS, tags={RANGE_START: NAMES[0], RANGE_END: NAMES[-1]})
     assert done.success, log_of(instance, done)
     by_day = rows_of_days(settings, instance)
     [record] = recorded(settings)
@@ -118,13 +115,14 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
 @pytest.mark.parametrize(
     ("days", "told"),
     [
-        (None, "choose days"),
+        ((), "choose days"),
         (("2020-01-01", "2020-01-02"), r"2020-01-01 is before WMS_START_DATE \("),
         (("2026-03-05", "2026-03-02"), "is before its first"),
     ],
 )
 def test_days_that_cannot_be_read_are_refused(launch, service_of_today, days, told):
-    assert re.search(told, failure_of(launch(jobs.BACKFILL_DAYS, days=days)))
+    tags = dict(zip((RANGE_START, RANGE_END), days, strict=False))
+    assert re.search(told, failure_of(launch(jobs.BACKFILL_DAYS, tags=tags)))
     assert not service_of_today.sandbox.requests
 
 

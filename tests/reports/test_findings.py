@@ -59,8 +59,7 @@ def master_data_has(house: Installation, name: str, age: float = 1000) -> None:
     os.utime(path, (time.time() - age, time.time() - age))
 
 
-State = tuple[tuple[Change, ...], dict[str, str]]
-STATES: dict[str, State] = {
+STATES: dict[str, tuple[tuple[Change, ...], dict[str, str]]] = {
     # what is wrong: what brings it about after a sync without findings, and what is then found, by name
     "nothing": ((), {}),
     "everything": (

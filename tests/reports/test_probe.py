@@ -33,7 +33,6 @@ from wms_sync.service.errors import FilterMisses, PagingBroken, Rejected, Unauth
 from wms_sync.shipments.read.raw import WindowIncomplete
 
 Page = dict[str, Any]
-HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,6 @@ class Includes(FieldTreatment):
             (name, text.replace("gt:", "from:").replace("lt:", "to:") if "updated_at" in text else text)
             for name, text in super().heard(parameters)
         ]
-
-
-def treats(treatment: FieldTreatment) -> Deviate:
-    return lambda sandbox: setattr(sandbox, "field_treatment", treatment)
 
 
 def sets(**hooks: object) -> Deviate:
@@ -161,7 +156,7 @@ BY_TIME = "for that second does not find it"
 ODD: dict[str, Odd] = {
     "as specified": Odd(sets(), {}),
     "filters compare minutes": Odd(
-        treats(INEXACT["compares minutes"]),
+        sets(field_treatment=INEXACT["compares minutes"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "by its minute"),
@@ -170,7 +165,7 @@ ODD: dict[str, Odd] = {
         FilterMisses,
     ),
     "filters compare dates": Odd(
-        treats(INEXACT["compares dates"]),
+        sets(field_treatment=INEXACT["compares dates"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "by its date"),
@@ -179,7 +174,7 @@ ODD: dict[str, Odd] = {
         FilterMisses,
     ),
     "filters read times in another zone": Odd(
-        treats(INEXACT["reads times five hours late"]),
+        sets(field_treatment=INEXACT["reads times five hours late"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "by "),
@@ -188,7 +183,7 @@ ODD: dict[str, Odd] = {
         FilterMisses,
     ),
     "filters are by something else": Odd(
-        treats(INEXACT["filters by something else"]),
+        sets(field_treatment=INEXACT["filters by something else"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "nothing"),
@@ -201,10 +196,12 @@ ODD: dict[str, Odd] = {
         {"filter: exactness": (STOPS, "400"), "filter: zone": (STOPS, "400")},
         Rejected,
     ),
-    "bounds belong to a filter": Odd(treats(Includes()), {"filter: bounds": (DIFFERS, "gt")}),
+    "bounds belong to a filter": Odd(sets(field_treatment=Includes()), {"filter: bounds": (DIFFERS, "gt")}),
     "the filter for null is refused": Odd(refuses(asks_for_undated), {"filter: null": (WARNS, "refused or ignored")}),
-    "the filter for null is ignored": Odd(treats(Ignores(filters="null")), {"filter: null": (WARNS, "ignored")}),
-    "filters on ids are ignored": Odd(treats(Ignores(filters="id{")), {"filter: ids": (WARNS, "id{gt")}),
+    "the filter for null is ignored": Odd(
+        sets(field_treatment=Ignores(filters="null")), {"filter: null": (WARNS, "ignored")}
+    ),
+    "filters on ids are ignored": Odd(sets(field_treatment=Ignores(filters="id{")), {"filter: ids": (WARNS, "id{gt")}),
     "filters on ids are refused": Odd(
         refuses(lambda request: filters(request).startswith("id{")), {"filter: ids": (WARNS, "400")}
     ),
@@ -249,16 +246,18 @@ ODD: dict[str, Odd] = {
     "an empty day is a 404": Odd(sets(status_of_empty_list=404), {"empty day": (DIFFERS, "404")}),
     "an empty day is a 204": Odd(sets(status_of_empty_list=204), {"empty day": (DIFFERS, "204")}),
     "a name is refused": Odd(
-        treats(FieldTreatment(frozenset({"fields:order.brand"}))),
+        sets(field_treatment=FieldTreatment(frozenset({"fields:order.brand"}))),
         {"field selection": (WARNS, "37 of 38 names are accepted; fields:order.brand is refused")},
     ),
     "a name is forbidden": Odd(
         forbids(lambda: JSONResponse(DENIED, 403)), {"field selection": (WARNS, f"{BILLING_GROUP} is refused (403")}
     ),
     "included is left out": Odd(
-        treats(FieldTreatment(drops_included=True)), {"objects: kinds": (WARNS, "no Order, to which 2")}
+        sets(field_treatment=FieldTreatment(drops_included=True)), {"objects: kinds": (WARNS, "no Order, to which 2")}
     ),
-    "field selection is ignored": Odd(treats(FieldTreatment(ignored=True)), {"objects: kinds": (WARNS, "no Order")}),
+    "field selection is ignored": Odd(
+        sets(field_treatment=FieldTreatment(ignored=True)), {"objects: kinds": (WARNS, "no Order")}
+    ),
     "a list is never there": Odd(
         pages(lambda page: [order.pop("status_history") for order in page["included"].get("Order", ())]),
         {"objects: absent lists": (WARNS, "Order.status_history")},
@@ -286,8 +285,12 @@ ODD: dict[str, Odd] = {
         sends(Deprecation="@1688169599"), {"announcements": (WARNS, "Deprecation: @1688169599")}
     ),
     "answers have no date": Odd(sets(redate=lambda _: None), {"clock": (WARNS, "no Date")}),
-    "the clock is ahead": Odd(sets(redate=lambda _: datetime.now(UTC) + 3 * HOUR), {"clock": (WARNS, "ahead of")}),
-    "an unknown filter is ignored": Odd(treats(Ignores(filters="wms_sync")), {"refusals": (DIFFERS, "is ignored")}),
+    "the clock is ahead": Odd(
+        sets(redate=lambda _: datetime.now(UTC) + timedelta(hours=3)), {"clock": (WARNS, "ahead of")}
+    ),
+    "an unknown filter is ignored": Odd(
+        sets(field_treatment=Ignores(filters="wms_sync")), {"refusals": (DIFFERS, "is ignored")}
+    ),
     "a refusal gives no reason": Odd(
         answers(lambda request: Response("no", 400) if "wms_sync" in filters(request) else None),
         {"refusals": (DIFFERS, "400")},
