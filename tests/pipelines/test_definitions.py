@@ -94,8 +94,7 @@ def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
 
 
 def test_every_check_is_an_asset_check(graph):
-    keys = {key.name: key for key in graph.asset_check_keys}
-    for check in checks():
-        node = graph.get(keys[check.name])
-        assert (node.blocking, node.description) == (check.blocking, check.description)
-    assert keys["every_shipment_is_in_its_mart_once"].asset_key == dg.AssetKey(["marts", "shipments"])
+    nodes = {key.name: graph.get(key) for key in graph.asset_check_keys}
+    expected = {check.name: (check.blocking, check.description) for check in checks()}
+    assert {name: (nodes[name].blocking, nodes[name].description) for name in expected} == expected
+    assert nodes["every_shipment_is_in_its_mart_once"].key.asset_key == dg.AssetKey(["marts", "shipments"])
