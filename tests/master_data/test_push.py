@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from tests.bench import let_pass, queried
 from tests.master_data.conftest import MERCHANT
-from tests.master_data.files import SAMPLES
+from tests.master_data.files import SAMPLES, write
 from tests.survival.moments import watched
 from tests.survival.victims import INTEND
 from wms_sandbox.errors import failed
@@ -59,31 +59,24 @@ def test_nothing_is_sent_before_its_intent_is_written(desk):
 
 def test_rejected_rows_push_once_they_are_corrected(desk):
     """With the delimiter, the names of columns and the texts of the file that was given."""
-    text = 'two\nlines, and | "quotes"'
-    heading = ["Name", "Color ", "description"]
-    wrong = [["Heavy", "pink", text], ["Cold", "blu1", "00123"]]
-    path = with_semicolons(desk.folder / "tags.csv", heading, ["Fragile", "red1", ""], *wrong)
+    text, quoted = 'two\nlines, and | "quotes"', '"two\nlines, and | ""quotes"""'
+    path = desk.file("Name;Color ;description", "Fragile;red1;", f"Heavy;pink;{quoted}", "Cold;blu1;00123")
     report = desk.push(TAGS, path)
     assert report.counts == {RowStatus.CREATED: 1, RowStatus.REJECTED: 2}
     rejects = report.rejects
-    assert rejects == desk.folder / "data" / "rejects" / "location-tags-tags-run1.csv"
+    assert rejects == desk.folder / "data" / "rejects" / "location-tags-given-run1.csv"
     assert rejects.read_bytes().startswith(codecs.BOM_UTF8), "without it Excel takes it for Windows-1252"
-    first, *written = csv.reader(rejects.read_text("utf-8-sig").splitlines(keepends=True), delimiter=";")
-    assert (first, [row[1:] for row in written]) == (["_rejected_because", *heading], wrong)
-    assert "Did you mean blue1?" in written[1][0]
+    heading, *rows = csv.reader(rejects.read_text("utf-8-sig").splitlines(keepends=True), delimiter=";")
+    assert heading == ["_rejected_because", "Name", "Color ", "description"]
+    assert [row[1:] for row in rows] == [["Heavy", "pink", text], ["Cold", "blu1", "00123"]]
+    assert "Did you mean blue1?" in rows[1][0]
 
     again = {desk.push(TAGS, path).rejects, desk.push(TAGS, rejects).rejects}
     assert again == {*rejects.parent.iterdir()} == {rejects}, "equal files do not pile up"
-    with_semicolons(rejects, first, ["", "Heavy", "blue2", text], ["", "Cold", "blue1", "00123"])
+    write(rejects, ";".join(heading), f";Heavy;blue2;{quoted}", ";Cold;blue1;00123")
     assert desk.push(TAGS, rejects).counts == {RowStatus.CREATED: 2}
     made = {tag["name"]: tag["description"] for tag in desk.server.sandbox.location_tags()}
     assert made == {"Fragile": None, "Heavy": text, "Cold": "00123"}
-
-
-def with_semicolons(path: Path, *rows: list[str]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter=";").writerows(rows)
-    return path
 
 
 def test_a_deleted_tag_is_created_again_when_asked(desk):

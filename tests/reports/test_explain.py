@@ -22,8 +22,6 @@ from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
 
-GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
-
 
 @pytest.fixture
 def explained(bench) -> Callable[[object], Explanation]:
@@ -109,7 +107,8 @@ def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
     *_, stored, lost, _ = (version.verdict for version in explained(happened["garbled"]).versions)
     assert stored.startswith("in the table")
     assert "although it was read later: its updated_at could not be read" in lost
-    assert one_row(bench, "select offending from ops.checks where name = $1", GARBLED) == (1,)
+    garbled = "select offending from ops.checks where name = 'no_shipment_lost_a_newer_version_to_a_garbled_time'"
+    assert one_row(bench, garbled) == (1,)
 
 
 def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explained):
