@@ -21,11 +21,8 @@ SHIPMENTS = 300
 NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
 
 
-Launch = Callable[..., dg.ExecuteInProcessResult]
-
-
 @pytest.fixture
-def launch(settings, instance) -> Launch:
+def launch(settings, instance) -> Callable[..., dg.ExecuteInProcessResult]:
     """Launch a job of these settings, or of others."""
     return lambda job, of=settings, tags=None: (
         definitions.build(of)

@@ -16,11 +16,6 @@ def entries(bench) -> tuple[InboxEntry, InboxEntry]:
     return value, key
 
 
-def acknowledge(bench, name: str) -> None:
-    known = acknowledgeable(findings_of(bench.settings), entries(bench))
-    bench.store.acknowledgements.add({name: known[name]})
-
-
 def spoil(page, gift, id_=None):
     """A value of each shipment, or of one, does not fit, and it has a key that no type knows."""
     for shipment in page["collection"]:
@@ -39,7 +34,8 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     shown = rows_of_entry(bench.settings, value, most=2)
     assert [row.text for row in shown] == [f'{{"perhaps": {row.object_id}}}' for row in shown]
     for name, left in ((value.name, ["unknown key"]), (key.name, [])):
-        acknowledge(bench, name)
+        offered = acknowledgeable(findings_of(bench.settings), entries(bench))
+        bench.store.acknowledgements.add({name: offered[name]})
         assert [said for said in ("left out", "unknown key") if said in "".join(bench.needs)] == left
 
     next_ = sandbox.sandbox.advance(seconds=3600, changed=SHIPMENTS_HELD).changed[-1]
