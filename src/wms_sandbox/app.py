@@ -69,9 +69,10 @@ class Sandbox:
     `requests` are those served so far, oldest first. Tests may set these hooks: `intercept` is called before anything
     else, for one request at a time, and answers instead, unless it returns None (see also `faults`); `rewrite` receives
     the envelope of each listing and returns the one to send; `redate` receives the time for an answer's `Date` and
-    returns the one to send, or None for an answer without it; `field_treatment` changes how field selection is treated;
-    `most_matches` is where every listing and every count ends without a word, as in some search backends;
-    `status_of_empty_list` (404 or 204) is the answer in the place of an empty list.
+    returns the one to send, or None for an answer without it; `finish` may change the headers of each answer;
+    `field_treatment` changes how field selection is treated; `most_matches` is where every listing and every count ends
+    without a word, as in some search backends; `status_of_empty_list` (404 or 204) is the answer in the place of an
+    empty list.
     """
 
     def __init__(self, config: SandboxConfig | None = None) -> None:
@@ -81,6 +82,7 @@ class Sandbox:
         self.intercept: Intercept | None = None
         self.rewrite: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self.redate: Callable[[datetime], datetime | None] | None = None
+        self.finish: Callable[[Response], object] | None = None
         self.field_treatment = FieldTreatment()
         self.most_matches: int | None = None
         self.status_of_empty_list: int | None = None
@@ -156,6 +158,8 @@ class Sandbox:
         date = now if self.redate is None else self.redate(now)
         if date is not None:
             response.headers["Date"] = format_datetime(date, usegmt=True)
+        if self.finish is not None:
+            self.finish(response)
         url = request.url
         self.requests.append(ServedRequest(request.method, url.path, url.query, response.status_code))
         await response(scope, receive, send)

@@ -5,14 +5,10 @@ they raise ConnectionAbortedError, from which InProcess makes the client's error
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-from wms_sandbox.dice import Dice
 
 
 class Disconnect(Response):
@@ -72,12 +68,6 @@ class Truncated(Response):
         await send({"type": "http.response.body", "body": half, "more_body": True})
         await asyncio.sleep(0.05)
         await _abort(send)
-
-
-def some(share: float, fault: Response, seed: int = 1) -> Callable[[Request], Response | None]:
-    """Return an `intercept` that gives the fault for this share of requests, at random but the same ones each time."""
-    dice = Dice(seed, "fault")
-    return lambda request: fault if dice.chance(share) else None
 
 
 async def _abort(send: Send) -> None:

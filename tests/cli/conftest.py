@@ -26,7 +26,6 @@ AT_A_MOMENT = SandboxConfig(
     now=datetime(2026, 3, 20, 12, tzinfo=UTC),
 )
 """Three hundred shipments of twenty days, at a moment that stands still; no check finds anything in them."""
-START = date(2026, 2, 20)
 LATE_START = datetime.now(UTC).date() - timedelta(days=DAYS + 8)
 """Of what is synced from the service of today."""
 TOKEN = SandboxConfig.token
@@ -59,7 +58,7 @@ def service_of_today(service: SandboxServer) -> Iterator[SandboxServer]:
 
 @pytest.fixture
 def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
-    return partial(settings_in, tmp_path / "data", service, start_date=START, page_size=100)
+    return partial(settings_in, tmp_path / "data", service, start_date=date(2026, 2, 20), page_size=100)
 
 
 @pytest.fixture

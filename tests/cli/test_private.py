@@ -1,7 +1,5 @@
 """What is made is its owner's alone, and no secret is in any of it, whatever fails."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator
@@ -9,12 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.conftest import LATE_START
+from tests.master_data.files import write
 from tests.running import run_load, run_push, run_sync
 from wms_sync.cli.upkeep import forget_orders
 from wms_sync.master_data.kinds import LOCATION_TAGS
 from wms_sync.reports.doctor import examine
-
-TAGS = "name,color\nfragile,red1\nwrong,no-colour\n"
 
 
 @pytest.fixture(autouse=True)
@@ -27,15 +24,13 @@ def _usual_umask() -> Iterator[None]:
 @pytest.mark.usefixtures("service_of_today")
 def test_files_and_folders_are_their_owners_alone(make_settings, tmp_path):
     settings = make_settings(start_date=LATE_START)
-    file = tmp_path / "tags.csv"
-    file.write_text(TAGS)
     run_sync(settings)
-    run_push(settings, LOCATION_TAGS, file)
+    run_push(settings, LOCATION_TAGS, write(tmp_path / "tags.csv", "name,color", "fragile,red1", "wrong,no-colour"))
     layout = settings.layout
     layout.root.chmod(0o2750)
-    shut_out = next(finding for finding in examine(settings) if finding.name == "published")
-    assert shut_out.severity == "warning"
-    assert f"which may read {layout.root}, cannot read {layout.published}." in shut_out.text
+    [shut_out] = [finding for finding in examine(settings) if finding.name == "published"]
+    text = f"which may read {layout.root}, cannot read {layout.published}."
+    assert (shut_out.severity, text in shut_out.text) == ("warning", True), shut_out.text
     run_load(settings)
     assert stat.S_IMODE(layout.published.stat().st_mode) == 0o440, "the folder is set up for a group of analysts"
     layout.root.chmod(0o700)

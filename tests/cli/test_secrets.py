@@ -1,7 +1,5 @@
 """No secret in anything that a command says or leaves behind, also where a service repeats what it was sent."""
 
-from __future__ import annotations
-
 import json
 import logging
 import traceback
@@ -29,7 +27,6 @@ from wms_sync.settings import Settings
 from wms_sync_pipelines.home import HOME_VARIABLE, prepare_home
 
 TOKEN, KEY, HOOK = "planted/t0ken+4711==", "planted/k3y+4712", "planted/h00k-4714"
-SLASHED = (TOKEN, KEY, HOOK, b64encode(f"somebody:{KEY}".encode()).decode())
 ENCODED: tuple[Callable[[str], str], ...] = (
     str,
     lambda secret: secret.replace("/", "\\/"),  # as PHP writes it into JSON
@@ -38,7 +35,11 @@ ENCODED: tuple[Callable[[str], str], ...] = (
     lambda secret: secret.encode().hex(),
     str.upper,
 )
-FORMS = [encode(secret) for secret in SLASHED for encode in ENCODED]
+FORMS = [
+    encode(secret)
+    for secret in (TOKEN, KEY, HOOK, b64encode(f"somebody:{KEY}".encode()).decode())
+    for encode in ENCODED
+]
 FEW_DAYS_AGO = datetime.now(UTC).date() - timedelta(days=3)
 COMMANDS = (
     ["--help"],
@@ -95,12 +96,11 @@ def test_no_command_shows_or_keeps_a_secret(tmp_path, monkeypatch, capfd, caplog
     caplog.set_level(logging.DEBUG)
     text = "\n".join(said(command) for command in COMMANDS)
     captured = capfd.readouterr()
-    assert "the token is accepted" in text, "the secrets were used"
-    assert "the Merchant API accepts somebody" in text
+    used = ("the token is accepted", "the Merchant API accepts somebody")
+    assert [words for words in used if words not in text] == [], "the secrets were used"
     assert_secret("\n".join([text, captured.out, captured.err, caplog.text]), tmp_path)
-    assert {"index.db", "runs.db", "analytics.duckdb", "state.db", "creates.jsonl"} <= {
-        Path(name).name for name in kept(tmp_path)
-    }
+    made = {Path(name).name for name in kept(tmp_path)}
+    assert made >= {"index.db", "runs.db", "analytics.duckdb", "state.db", "creates.jsonl"}
 
 
 @dataclass
@@ -136,16 +136,15 @@ def test_a_merchant_api_that_repeats_requests_shows_no_secret(house, caplog, sta
     with MerchantApi.from_settings(Settings.load(), policy=IMPATIENT) as merchant, refused as error:
         merchant.call("retailer.change")
     text = "".join([*traceback.format_exception(error.value), str(vars(error.value)), caplog.text])
-    assert status != 200 or "(withheld)" in text
-    assert [form for form in FORMS if form in text] == []
+    assert ([form for form in FORMS if form in text], status != 200 or "(withheld)" in text) == ([], True)
 
 
 def test_what_a_careless_service_says_keeps_no_secret(house, tmp_path, capfd):
-    house.sandbox.intercept = Careless(422)
-    text = said(["push", "location-tags", "tags.csv"])
-    house.sandbox.intercept = Careless(201)
-    tmp_path.joinpath("tags.csv").write_text("name,color\nheavy,red1\n")
-    text += said(["push", "location-tags", "tags.csv"])
+    text = ""
+    for status, tag in ((422, "fragile"), (201, "heavy")):
+        house.sandbox.intercept = Careless(status)
+        tmp_path.joinpath("tags.csv").write_text(f"name,color\n{tag},red1\n")
+        text += said(["push", "location-tags", "tags.csv"])
     house.sandbox.intercept = None
     text += said(["sync"]) + said(["status", "--json"])
     assert text.count("(withheld)") >= 2
@@ -188,9 +187,8 @@ ODD = {
 def test_a_wrong_env_file_is_not_shown(tmp_path, monkeypatch, caplog, odd):
     tmp_path.joinpath(".env").write_bytes(ODD[odd])
     monkeypatch.chdir(tmp_path)
-    failed = CliRunner().invoke(main, ["sync"])
+    failed, examined = (CliRunner().invoke(main, [command]) for command in ("sync", "doctor"))
     assert isinstance(failed.exception, SystemExit)
     assert "WMS_" in failed.output or "The state store does not answer" in failed.output, failed.output
-    examined = CliRunner().invoke(main, ["doctor"])
     assert "t0ken" not in failed.output + examined.output + caplog.text
     assert not [path for path, content in kept(tmp_path).items() if b"t0ken" in content]

@@ -1,7 +1,5 @@
 """One desk from which files are planned and pushed to a sandbox, with the ledger beside it."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -24,31 +22,20 @@ from wms_sandbox.transport import InProcess
 from wms_sync.layout import Layout
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import Plan
-from wms_sync.master_data.push import PushReport, push_file, push_lock, unfinished
-from wms_sync.runs import plan_push
+from wms_sync.master_data.push import PushReport, unfinished
+from wms_sync.recording import Recording
+from wms_sync.runs import plan_push, purpose_of, pushing
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import Entry, PushedFile, PushLedger
-from wms_sync.state.lock import lock_of
-from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.recovery import recover_state
 
 MERCHANT = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr("sandbox-api-key")}
 
 
 def pushed(settings: Settings, kind: Kind, path: Path, *, run_id: str, **options: Any) -> PushReport:
-    """What a run pushes, without its record and findings."""
-    recover_state(settings)
-    lock = lock_of(settings.database_url, settings.layout)
-    with (
-        lock.hold(f"push {kind.slug}", what=push_lock(kind.name), run_id=run_id) as held,
-        StateStore.opened(settings.database_url) as opened,
-        opened.in_turn(settings.layout, held) as store,
-    ):
-        try:
-            return push_file(settings, store, kind, path, run_id=run_id, **options)
-        finally:
-            write_snapshot(settings.layout, store)
+    """What a run with this id pushes; rows that the service does not accept make no error of it."""
+    with pushing(settings, Recording(settings, run_id, purpose_of(kind), "test"), kind, [], []) as send:
+        return send(path, **options)
 
 
 @dataclass
@@ -97,6 +84,11 @@ class Desk:
 
         self.server.sandbox.intercept = intercept
 
+    def answers(self, *instead: Response | None) -> None:
+        """Let the sandbox answer the next creates with these, one after the other; None is its own answer."""
+        left = [*instead]
+        self.server.sandbox.intercept = lambda request: left.pop(0) if left and "v1" in request.url.path else None
+
     def set(self, **settings: Any) -> None:
         """Change settings from here on."""
         self.settings = self.settings.model_copy(update=settings)
@@ -104,8 +96,7 @@ class Desk:
     @property
     def creates(self) -> list[int]:
         """The status of each POST of a create so far."""
-        served = self.server.sandbox.requests
-        return [one.status for one in served if one.method == "POST" and one.path.startswith("/api/global/v1/")]
+        return [request.status for request in self.server.sandbox.requests if "v1" in request.path]
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """CSV files that tests write and have checked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from wms_sync.master_data.check import CheckedFile, check

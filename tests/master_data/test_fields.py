@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from decimal import Decimal
@@ -24,14 +22,12 @@ OPTION, BARCODE = (
     fields.flag_or_text(),
     fields.barcode(),
 )
-SKU = fields.refers("x", "Product", key="x_sku", ids="x_id", by="a sku")["x_sku"].parse
 SKUS = fields.refers("x", "Product", key="x_skus", ids="x_ids", by="SKU", many=True)["x_skus"].parse
 ID, IDS = (
     fields.refers_by_id("lot_type", "LotType").parse,
     fields.refers_by_id("warehouses", "Warehouse", many=True).parse,
 )
 RETAILER, PRODUCT = retailer_fields(), product_fields()
-EXTENSIONS = [{"country_id": "US", "extension": "4050"}, {"country_id": "CA", "extension": "10"}]
 DEEPEST = "[" * 64 + "]" * 64
 Parse = Callable[[str], object]
 
@@ -64,10 +60,16 @@ TAKEN: dict[str, tuple[Parse, dict[str, object]]] = {
     "a currency": (CURRENCY, {"usd": "USD"}),
     "a barcode": (BARCODE.parse, {"4006381333931": "4006381333931"}),
     "a list": (fields.listed(fields.text()).parse, {"0123 | 0456": ["0123", "0456"]}),
-    "countries": (fields.extensions().parse, {"us:4050 | CA:10": EXTENSIONS}),
+    "countries": (
+        fields.extensions().parse,
+        {"us:4050 | CA:10": [{"country_id": "US", "extension": "4050"}, {"country_id": "CA", "extension": "10"}]},
+    ),
     "JSON": (json_value, {r'["\ud83d\ude9a"]': ["🚚"], DEEPEST: json.loads(DEEPEST)}),
     "natural keys": (SKUS, {"A1|B2": ("A1", "B2")}),
-    "a natural key with a bar": (SKU, {"A|B": ("A|B",)}),
+    "a natural key with a bar": (
+        fields.refers("x", "Product", key="x_sku", ids="x_id", by="a sku")["x_sku"].parse,
+        {"A|B": ("A|B",)},
+    ),
     "ids": (IDS, {"1 | 12": ("1", "12")}),
     "an id": (ID, {"007": ("7",)}),
     "a custom field of a retailer": (

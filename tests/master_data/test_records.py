@@ -1,28 +1,12 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.master_data.files import checked
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 
-
-def violations(result):
-    return [(violation.line, violation.column, violation.rule) for violation in result.violations]
-
-
-def keys(result):
-    return [record.key for record in result.records]
-
-
-def family(folder, *pairs):
-    return checked(folder, RETAILERS, "code,name,parent_retailer_code", *(f"{a},{a},{b}" for a, b in pairs))
-
-
 TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
-TYPED = "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style"
 OF_CASE = "The same code, apart from case or the encoding of accents, is on line"
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (
@@ -195,7 +179,10 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
     ),
     "an unknown type leaves the other cells checked": (
         PRODUCTS,
-        (TYPED, "Infill,A,Alpha,first,1 lb,bag"),
+        (
+            "type,sku,name,infill_options.infill_priority,weight.value,container_options.container_style",
+            "Infill,A,Alpha,first,1 lb,bag",
+        ),
         "",
         [(2, "type", ""), (2, "infill_options.infill_priority", ""), (2, "weight.value", "")],
     ),
@@ -236,19 +223,19 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
 @pytest.mark.parametrize(("kind", "lines", "sent", "said"), TOGETHER.values(), ids=TOGETHER)
 def test_what_is_sent_of_a_file(tmp_path, kind, lines, sent, said):
     result = checked(tmp_path, kind, *lines)
-    assert keys(result) == sent.split()
-    found = violations(result)
-    assert [(line, column) for line, column, _ in found] == [(line, column) for line, column, _ in said]
-    assert [rule for (_, _, rule), (_, _, words) in zip(found, said, strict=True) if not rule.startswith(words)] == []
+    assert [record.key for record in result.records] == sent.split()
+    assert [(found.line, found.column) for found in result.violations] == [(line, column) for line, column, _ in said]
+    pairs = zip(result.violations, said, strict=True)
+    assert [found.rule for found, (*_, words) in pairs if not found.rule.startswith(words)] == []
 
 
 def test_a_message_names_the_first_of_many(tmp_path):
     """A key that filled a column of 40,000 rows made 10 GB of messages."""
-    same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000)
+    same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000).violations[0]
     lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
-    assert violations(same)[0] == (2, "code", f"The same code is on lines {lines}. Keep one of the rows.")
-    circle = family(tmp_path, *[(str(one), str((one + 1) % 2000)) for one in range(2000)])
-    assert violations(circle)[1995][2] == (
+    assert (same.line, same.rule) == (2, f"The same code is on lines {lines}. Keep one of the rows.")
+    circle = checked(tmp_path, RETAILERS, TREE, *(f"{one},{one},{(one + 1) % 2000}" for one in range(2000)))
+    assert circle.violations[1995].rule == (
         "Refers in a circle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 9 -> ... -> 0. "
         "Remove one of these references."
     )

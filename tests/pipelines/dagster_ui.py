@@ -20,10 +20,8 @@ import httpx
 
 from wms_sync_pipelines.home import prepare_home
 
-POLL_SECONDS = 0.25
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
-COMMAND = (str(Path(sys.executable).with_name("wms-sync")), "ui")
 T = TypeVar("T")
 Run = dict[str, Any]
 
@@ -75,7 +73,7 @@ class DagsterUi:
         self,
         home: Path,
         environment: Mapping[str, str],
-        command: Sequence[str] = COMMAND,
+        command: Sequence[str] = (str(Path(sys.executable).with_name("wms-sync")), "ui"),
         folder: Path | None = None,
     ) -> None:
         self.home = prepare_home(home)
@@ -114,13 +112,15 @@ class DagsterUi:
     def terminate(self) -> None:
         """A polite kill of the one process that was started; raises unless all that it has started end."""
         self._process.terminate()
-        self._process.wait(120)
-        assert self._session() == [], f"processes are left:\n{self.log}"
+        self._exit_code()
 
     def end(self, program: str) -> int:
         """Kill one of Dagster's processes; return the exit code of the UI, which must end by itself."""
         [pid] = [pid for pid in self._session() if program in Path(f"/proc/{pid}/cmdline").read_text()]
         os.kill(pid, signal.SIGKILL)
+        return self._exit_code()
+
+    def _exit_code(self) -> int:
         code = self._process.wait(120)
         assert self._session() == [], f"processes are left:\n{self.log}"
         return code
@@ -142,7 +142,7 @@ class DagsterUi:
             "selector": {**self.selector, "pipelineName": job, **selected},
         }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
-        assert answer["__typename"] == "LaunchRunSuccess", answer
+        assert "run" in answer, answer
         return str(answer["run"]["runId"])
 
     def checks(self) -> dict[str, str]:
@@ -208,7 +208,7 @@ class DagsterUi:
                 raise AssertionError(f"the UI ended while waiting for {what}:\n{self.log}")
             if (found := look()) is not None:
                 return found
-            time.sleep(POLL_SECONDS)
+            time.sleep(0.25)
         raise AssertionError(f"waited {seconds} s for {what} in vain:\n{self.log}")
 
     @property

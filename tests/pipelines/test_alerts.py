@@ -34,20 +34,17 @@ def test_a_wrong_token_is_reported_once(receiver, make_settings, instance):
     built = definitions.build(settings)
     run = built.resolve_job_def(jobs.NIGHTLY_SYNC).execute_in_process(instance=instance, raise_on_error=False)
     history = "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
-    assert "WMS_API_TOKEN" in history
-    assert "sync failed: read 0." in history
+    assert [words for words in ("WMS_API_TOKEN", "sync failed: read 0.") if words not in history] == []
     for _ in range(2):
         built.resolve_sensor_def("alerts").evaluate_tick(dg.build_sensor_context(instance=instance))
     [told] = receiver.taken
     assert (told["status"], told["finding"], told["run_id"]) == ("new", "run-sync", run.run_id)
-    assert "refused the token" in told["text"]
     assert "wrong-token" not in json.dumps(told) + history
 
 
-def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance):
+def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance, records):
     settings = make_settings(alert_webhook_url=receiver.url)
-    with RunRecords.opened(settings.database_url):
-        state = settings.layout.state
+    state = settings.layout.state
     kept = state.rename(state.with_suffix(".away"))
     state.mkdir()
     job = definitions.build(settings).resolve_job_def(jobs.NIGHTLY_SYNC)
@@ -55,9 +52,7 @@ def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance):
     state.rmdir()
     kept.rename(state)
     settle(instance, settings)
-    assert receiver.heard == ["new:run-sync"]
-    with RunRecords.opened(settings.database_url) as records:
-        assert records.newest(9) == ()
+    assert (receiver.heard, records.newest(9)) == (["new:run-sync"], ())
 
 
 CANNOT_LOAD = "The job could not be loaded."
@@ -120,12 +115,12 @@ def test_how_a_run_ended_is_recorded_once(make_settings, instance, records, begu
     assert all(end[3] in (one.error or "") for one, end in zip(found, recorded, strict=True))
 
 
-def test_a_run_before_the_state_store_is_ignored(settings, instance, begun):
+def test_a_run_before_the_state_store_is_ignored(settings, instance, begun, request):
     """Its record went with the store: whether it had one, and whether it was told, nobody knows."""
     instance.report_run_failed(begun(), CANNOT_LOAD)
-    with RunRecords.opened(settings.database_url) as records:
-        settle(instance, settings)
-        assert records.newest(9) == ()
+    records = request.getfixturevalue("records")
+    settle(instance, settings)
+    assert records.newest(9) == ()
 
 
 def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begun):
@@ -136,5 +131,5 @@ def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begu
         connection.exec_driver_sql("update runs set started_at = ? where run_id = ?", ("2026-01-01", old.run_id))
     settle(instance, settings)
     statuses = {run.run_id: run.status for run in instance.get_runs()}
-    assert statuses[old.run_id] == dg.DagsterRunStatus.FAILURE
-    assert statuses[new.run_id] == dg.DagsterRunStatus.STARTED, "this code server launched it and sees how it ends"
+    expected = {old.run_id: dg.DagsterRunStatus.FAILURE, new.run_id: dg.DagsterRunStatus.STARTED}
+    assert statuses == expected, "this code server launched the new one and sees how it ends"

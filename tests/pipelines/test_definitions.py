@@ -31,16 +31,11 @@ def graph(built):
     return built.resolve_asset_graph()
 
 
-def test_every_column_of_every_table_is_described(settings, graph):
-    for relation in relations():
-        schema = graph.get(tables.key(settings, relation)).metadata["dagster/column_schema"].value
-        assert [column.name for column in schema.columns] == list(relation.column_names), relation.place
-        assert all(column.description for column in schema.columns), relation.place
-
-
-def test_each_table_says_where_it_is_and_each_mart_what_makes_it(settings, graph):
+def test_each_table_says_what_it_has_and_where_it_is(settings, graph):
     for relation in relations():
         metadata = graph.get(tables.key(settings, relation)).metadata
+        columns = metadata["dagster/column_schema"].value.columns
+        assert [column.name for column in columns if column.description] == [*relation.column_names], relation.place
         assert metadata["dagster/table_name"] == f"analytics.{relation.schema}.{relation.name}"
         assert metadata["dagster/uri"] == settings.layout.published.absolute().as_uri()
         if relation.schema == "marts":
@@ -48,8 +43,7 @@ def test_each_table_says_where_it_is_and_each_mart_what_makes_it(settings, graph
             assert f"view marts.{relation.name} as" in Path(file.file_path).read_text(encoding="utf-8")
 
 
-def test_the_code_location_loads_without_a_service(make_settings):
-    built = definitions.build(make_settings(base_url=None, api_token=None))
+def test_the_code_location_loads_without_a_service(built):
     dg.Definitions.validate_loadable(built)  # also none of its assets in a circle
     assert built.resolve_job_def(jobs.NIGHTLY_SYNC).executor_def.name == "in_process"
 
@@ -74,19 +68,18 @@ def test_what_can_be_started_is_in_the_docs_and_nothing_else(settings, built, gr
     assert starts <= all_jobs | schedules | {key.to_user_string() for key in graph.get_all_asset_keys()}
 
 
-def test_assets_have_an_instance_owners_and_tags(make_settings, graph):
-    settings = make_settings(instance="north", asset_owners="team:data, ops@example.com")
-    named = definitions.build(settings).resolve_asset_graph()
+def test_assets_have_an_instance_owners_and_tags(settings, graph):
+    others = Settings.load(_env_file=None, instance="north", asset_owners="team:data, ops@example.com")
+    named = definitions.build(others).resolve_asset_graph()
     assert {key.with_prefix("north") for key in graph.get_all_asset_keys()} == set(named.get_all_asset_keys())
     assert {check.asset_key for check in named.asset_check_keys} <= set(named.get_all_asset_keys())
     assert {tuple(named.get(key).owners) for key in named.materializable_asset_keys} == {
         ("team:data", "ops@example.com")
     }
-    views = {tables.key(make_settings(), mart) for mart in marts()}
-    of_others = set(graph.materializable_asset_keys) - views
-    assert {graph.get(key).group_name for key in views} == {"marts"}
-    assert [key for key in of_others if graph.get(key).group_name != key.path[0]] == []
-    tags = {key.to_user_string(): graph.get(key).tags for key in graph.materializable_asset_keys}
+    views = {tables.key(settings, mart) for mart in marts()}
+    groups = {key: graph.get(key).group_name for key in graph.materializable_asset_keys}
+    assert groups == {key: "marts" if key in views else key.path[0] for key in groups}
+    tags = {key.to_user_string(): graph.get(key).tags for key in groups}
     assert tags["main/packages"].items() >= {"wms/layer": "tables", "wms/root": "shipments"}.items()
     assert tags["pii/order_addresses"]["wms/personal"] == "yes"
 
@@ -96,14 +89,12 @@ def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
     changes = dg.AssetKey(["raw", "changed_shipments"])
     assert {relation for relation, keys in sources.items() if keys == {changes}} == set(stored_tables())
     assert all(keys and changes not in keys for relation, keys in sources.items() if relation in marts())
-    assert graph.get(dg.AssetKey(["marts", "shipments"])).parent_keys >= {
-        dg.AssetKey(place) for place in (["main", "shipments"], ["main", "orders"], ["marts", "packages"])
-    }
+    places = (["main", "shipments"], ["main", "orders"], ["marts", "packages"])
+    assert graph.get(dg.AssetKey(["marts", "shipments"])).parent_keys >= {*map(dg.AssetKey, places)}
 
 
 def test_every_check_is_an_asset_check(graph):
-    keys = {key.name: key for key in graph.asset_check_keys}
-    for check in checks():
-        node = graph.get(keys[check.name])
-        assert (node.blocking, node.description) == (check.blocking, check.description)
-    assert keys["every_shipment_is_in_its_mart_once"].asset_key == dg.AssetKey(["marts", "shipments"])
+    nodes = {key.name: graph.get(key) for key in graph.asset_check_keys}
+    expected = {check.name: (check.blocking, check.description) for check in checks()}
+    assert {name: (nodes[name].blocking, nodes[name].description) for name in expected} == expected
+    assert nodes["every_shipment_is_in_its_mart_once"].key.asset_key == dg.AssetKey(["marts", "shipments"])

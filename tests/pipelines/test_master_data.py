@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,6 @@ from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 from wms_sync_pipelines import definitions, jobs, master_data, metadata
 from wms_sync_pipelines.master_data import CHANGED, DOUBTFUL, REJECTED, GivenFile
 
-RETAILERS_KEY = dg.AssetKey(["master_data", "retailers"])
-PRODUCTS_KEY = dg.AssetKey(["master_data", "products"])
 LONG_AGO = time.time() - 1000
 
 
@@ -89,18 +87,19 @@ def checks(result) -> dict[str, Any]:
     return {one.check_name: one for one in result.get_asset_check_evaluations()}
 
 
-def test_a_run_is_a_plan_by_default(run, folder, service):
+def test_a_plan_lists_rejected_rows_first_and_is_cut(run, folder):
     write(folder / "retailers.csv", "code,name", "a,A", "b,")
     result = run()
-    assert result.success
-    counts = {"pushed": False, "rows": 2, "planned_create": 1, "planned_rejected": 1}
-    assert counts.items() <= materialised(result).items()
     assert plan_of(result) == [
         {"file": "retailers.csv", "line": 3, "key": "", "what": "rejected", "why": "name: Must be filled."},
         {"file": "retailers.csv", "line": 2, "key": "a", "what": "create", "why": ""},
     ]
     assert not checks(result)[REJECTED].passed
-    assert service.sandbox.retailers() == []
+    many = metadata.SHOWN_ROWS + 7
+    write(folder / "retailers.csv", "code,name,parent_retailer_code", *(f"r{at},R,{'p' * 5000}" for at in range(many)))
+    rows = plan_of(run())
+    assert (len(rows), rows[-1]["what"]) == (metadata.SHOWN_ROWS + 1, "and 7 rows more")
+    assert max(len(str(row["why"])) for row in rows) == metadata.SHOWN_CHARACTERS + len("...")
 
 
 def test_files_of_a_kind_are_pushed_in_order(run, folder, service):
@@ -109,17 +108,10 @@ def test_files_of_a_kind_are_pushed_in_order(run, folder, service):
     write(folder / "products.csv", "sku,name", "s,S")
     result = run(push_enabled=True)
     p, c = service.sandbox.retailers()
-    assert c["parent_retailer"]["id"] == p["id"]
-    assert service.sandbox.products() == []
+    assert (c["parent_retailer"]["id"], service.sandbox.products()) == (p["id"], [])
     done = {"pushed": True, "planned_create": 2, "rows_created": 2, "requests": 2}
     assert done.items() <= materialised(result).items()
     assert all(check.passed for check in checks(result).values())
-
-
-def approval(result):
-    """What one would paste from the catalogue to send the plans of a run."""
-    text = materialised(result)["approve"].partition("```json")[2].removesuffix("```")
-    return json.loads(text)["ops"]["master_data__retailers"]["config"]["approve"]
 
 
 def codes(service: SandboxServer) -> list[str]:
@@ -127,18 +119,21 @@ def codes(service: SandboxServer) -> list[str]:
 
 
 def test_an_approved_plan_is_what_is_sent(run, folder, service):
+    def approval(result) -> list[str]:
+        """What one would paste from the catalogue to send the plans of a run."""
+        text = materialised(result)["approve"].partition("```json")[2].removesuffix("```")
+        return list(json.loads(text)["ops"]["master_data__retailers"]["config"]["approve"])
+
     write(folder / "retailers-1.csv", "code,name", "a,A")
     write(folder / "retailers-2.csv", "code,name", "b,B")
     first, second = approval(run())
-    assert materialised(run(approve=[second]))["rows_created"] == 1
-    assert codes(service) == ["b"]
+    assert (materialised(run(approve=[second]))["rows_created"], codes(service)) == (1, ["b"])
     assert second in failure_of(run(approve=[second])), "what was created makes another plan"
 
     write(folder / "retailers-1.csv", "code,name", "a,Another")
     for push_enabled in (True, False):  # also where nobody need approve
         refused = run(approve=[first], push_enabled=push_enabled)
         assert f"No file has the approved plan {first}" in failure_of(refused)
-    assert codes(service) == ["b"]
     assert run(approve=approval(refused)).success
     assert [made["name"] for made in service.sandbox.retailers()] == ["B", "Another"]
     assert "approve" not in materialised(run()), "nothing is left to send"
@@ -160,105 +155,102 @@ def test_what_needs_a_person_fails_its_own_check(run, folder, service):
     run(push_enabled=True)
     write(folder / "retailers.csv", "code,name", "a,Other", "b,")
     mixed = run(push_enabled=True)
-    assert mixed.success
     found = checks(mixed)
     assert {name: check.passed for name, check in found.items()} == {REJECTED: False, DOUBTFUL: True, CHANGED: False}
     assert found[CHANGED].description == "1 row differs from what was created from it: retailers.csv line 2."
     [row] = found[CHANGED].metadata["sample"].records
     assert '"A" -> "Other"' in row.data["why"]
-    assert "retailers-retailers-" in materialised(mixed)["rejects"]
+    assert (mixed.success, "retailers-retailers-" in materialised(mixed)["rejects"]) == (True, True)
 
 
 def test_assets_that_are_materialised_show_their_plans(make_settings, folder, service, instance):
     write(folder / "products.csv", "sku,name", "s,S")
     write(folder / "retailers.csv", "code,name", "a,A")
     built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
-    result = built.resolve_implicit_global_asset_job_def().execute_in_process(
-        instance=instance, asset_selection=[RETAILERS_KEY, PRODUCTS_KEY]
-    )
+    both = [dg.AssetKey(["master_data", name]) for name in ("products", "retailers")]
+    job = built.resolve_implicit_global_asset_job_def()
+    result = job.execute_in_process(instance=instance, asset_selection=both)
     assert (service.sandbox.retailers(), service.sandbox.products()) == ([], [])
     seen = [event.materialization for event in result.get_asset_materialization_events()]
-    assert {made.asset_key: (made.metadata["pushed"].value, made.metadata["rows"].value) for made in seen} == {
-        RETAILERS_KEY: (False, 1),
-        PRODUCTS_KEY: (False, 1),
-    }
-
-
-def test_a_long_plan_is_cut_and_counted(run, folder):
-    many = metadata.SHOWN_ROWS + 7
-    write(folder / "retailers.csv", "code,name,parent_retailer_code", *(f"r{at},R,{'p' * 5000}" for at in range(many)))
-    result = run()
-    assert materialised(result)["planned_rejected"] == many
-    rows = plan_of(result)
-    assert len(rows) == metadata.SHOWN_ROWS + 1
-    assert rows[-1]["what"] == "and 7 rows more"
-    assert max(len(str(row["why"])) for row in rows) == metadata.SHOWN_CHARACTERS + len("...")
-
-
-def test_a_wrong_file_fails_after_the_others(run, folder, service):
-    (folder / "retailers-1.csv").write_bytes(b"PK\x03\x04 no text")
-    write(folder / "retailers-2.csv", "code,nam", "x,X")
-    write(folder / "retailers-3.csv", "code,name", "a,A")
-    result = run(push_enabled=True)
-    for words in ("retailers-1.csv cannot be read", "header of retailers-2.csv is wrong", "Did you mean name?"):
-        assert words in failure_of(result)
-    assert codes(service) == ["a"]
-
-
-def test_rows_that_are_not_sent_fail_the_run(run, folder, service):
-    write(folder / "retailers.csv", "code,name,parent_retailer_code", "p,P,", "c,C,p")
-    service.sandbox.intercept = lambda _: failed(429, Retry_After="3600")
-    ended = run(push_enabled=True)
-    assert "did not accept 1 row of retailers.csv" in failure_of(ended)
-    assert "1 waits, 1 unsent" in failure_of(ended)
-
-
-def test_a_file_changed_since_the_sensor_is_refused(run, folder, service):
-    path = write(folder / "retailers.csv", "code,name", "a,A")
-    assert "has changed since the sensor noticed it" in failure_of(
-        run(RETAILERS, GivenFile(path=str(path), sha256="of another content"), push_enabled=True)
-    )
-    assert service.sandbox.retailers() == []
+    shown = {made.asset_key: (made.metadata["pushed"].value, made.metadata["rows"].value) for made in seen}
+    assert shown == dict.fromkeys(both, (False, 1))
 
 
 def test_a_file_that_is_still_arriving_is_planned_and_not_pushed(run, folder, service, instance):
     """A push that was launched by hand, without files, took the half of it."""
-    for path in (write(folder / "retailers-1.csv", "code,name", "a,A"), folder / "retailers-2.csv"):
-        path.write_text("code,name\nb,Northwind Trad" if path.name == "retailers-2.csv" else path.read_text())
-        os.utime(path, (LONG_AGO, LONG_AGO) if path.name == "retailers-1.csv" else None)
+    os.utime(write(folder / "retailers-1.csv", "code,name", "a,A"), (LONG_AGO, LONG_AGO))
+    write(folder / "retailers-2.csv", "code,name", "b,Northwind Trad")
     result = run(push_enabled=True, is_settled=False)
-    assert result.success
-    assert codes(service) == ["a"]
+    assert (result.success, codes(service)) == (True, ["a"])
     said = [entry.user_message for entry in instance.all_logs(result.run_id) if entry.level == logging.WARNING]
     assert [text for text in said if "retailers-2.csv is left out: its upload may not have ended" in text]
     assert materialised(run(is_settled=False))["planned_create"] == 1
 
 
-@pytest.mark.parametrize("where", ["elsewhere.csv", "master-data/../elsewhere.csv", "master-data/below/retailers.csv"])
-def test_a_file_elsewhere_is_neither_planned_nor_pushed(run, folder, service, where):
-    path = folder.parent / where
-    path.parent.mkdir(exist_ok=True)
-    write(path, "code,name", "secret,S")
-    write(folder / "retailers.csv", "code,name", "a,A")
-    files = [GivenFile(path=str(path)), GivenFile(path=str(folder / "retailers.csv"))]
-    for push_enabled in (False, True):
-        result = run(RETAILERS, *files, push_enabled=push_enabled)
-        assert "is not in WMS_MASTER_DATA_DIR" in failure_of(result)
-        assert "secret" not in str(materialised(result))
-    assert codes(service) == ["a"]
+PUSHED, GIVEN = {"push_enabled": True}, "retailers.csv"
+ONE = {GIVEN: "code,name\na,A\n"}
+RUNS: dict[str, tuple[Mapping[str, str], Mapping[str, Any], Mapping[str, object], tuple[str, ...], list[str]]] = {
+    # files, how a run of retailers is launched, what it shows, why it fails, and which retailers are there then
+    "a plan by default": (
+        {GIVEN: "code,name\na,A\nb,\n"},
+        {},
+        {"pushed": False, "rows": 2, "planned_create": 1, "planned_rejected": 1},
+        (),
+        [],
+    ),
+    "no files": ({}, {}, {"rows": 0}, (), []),
+    "wrong files, after the others": (
+        {"retailers-1.csv": "PK\x03\x04 no text", "retailers-2.csv": "code,nam\nx,X\n", "retailers-3.csv": ONE[GIVEN]},
+        PUSHED,
+        {"rows_created": 1},
+        ("retailers-1.csv cannot be read", "header of retailers-2.csv is wrong", "Did you mean name?"),
+        ["a"],
+    ),
+    "rows that are not sent": (
+        {GIVEN: "code,name,parent_retailer_code\np,P,\nc,C,p\n"},
+        PUSHED | {"answer": failed(429, Retry_After="3600")},
+        {"rows_waits": 1, "rows_unsent": 1},
+        ("did not accept 1 row of retailers.csv", "1 waits, 1 unsent"),
+        [],
+    ),
+    "a file that has changed since the sensor noticed it": (
+        ONE,
+        PUSHED | {"files": {GIVEN: "of another content"}},
+        {},
+        ("has changed since the sensor noticed it",),
+        [],
+    ),
+    **{
+        f"{where}, {'pushed' if settings else 'planned'}": (
+            ONE | {where: "code,name\nsecret,S\n"},
+            settings | {"files": {where: None, GIVEN: None}},
+            {"rows": 1},
+            ("is not in WMS_MASTER_DATA_DIR",),
+            ["a"] if settings else [],
+        )
+        for where in ("../elsewhere.csv", "../master-data/../elsewhere.csv", "below/retailers.csv")
+        for settings in ({}, PUSHED)
+    },
+    "no folder is set": ({}, {"master_data_dir": None}, {}, ("WMS_MASTER_DATA_DIR", "not set"), []),
+    "the folder is gone": ({}, {"master_data_dir": "gone"}, {}, ("WMS_MASTER_DATA_DIR", "is not a folder"), []),
+}
 
 
-@pytest.mark.parametrize(
-    ("overrides", "named"),
-    [({"master_data_dir": None}, "WMS_MASTER_DATA_DIR.* not set"), ({}, "WMS_MASTER_DATA_DIR.* is not a folder")],
-)
-def test_an_asset_without_a_folder_says_so(run, folder, overrides, named):
-    folder.rmdir()
-    assert re.search(named, failure_of(run(**overrides)))
-
-
-def test_a_folder_without_files_is_no_failure_of(run):
-    assert materialised(run())["rows"] == 0
+@pytest.mark.parametrize(("files", "launched", "shows", "fails", "created"), RUNS.values(), ids=RUNS)
+def test_what_a_run_makes_of_the_folder(run, folder, service, files, launched, shows, fails, created):
+    (folder / "below").mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    launched = {"answer": None, "files": {}} | launched
+    answer, given = launched.pop("answer"), launched.pop("files").items()
+    service.sandbox.intercept = lambda _: answer
+    result = run(RETAILERS, *(GivenFile(path=str(folder / name), sha256=sha256) for name, sha256 in given), **launched)
+    assert [words for words in fails if words not in failure_of(result)] == []
+    assert (result.success, codes(service)) == (not fails, created)
+    if shows:
+        shown = materialised(result)
+        assert shown | shows == shown
+        assert "secret" not in str(shown)
 
 
 HOSTILE = "![p](http://evil.example/p.png) [here](javascript:alert(1)) <img src=x onerror=alert(1)> **b** `c` | d"

@@ -46,13 +46,7 @@ def test_any_text_is_shown_as_it_is(text):
     assert shown(text) == " ".join(text.split())
 
 
-def test_invisible_characters_are_shown():
+def test_lists_and_rows_have_lines_and_invisible_characters_are_shown():
     assert markdown("a\x1b[31m\u202etxt.exe") == "a\N{REPLACEMENT CHARACTER}\\[31m\N{REPLACEMENT CHARACTER}txt.exe"
-
-
-def test_a_list_has_a_line_for_each_text():
     assert bulleted(["one\n- two", "<b>"]).value == "- one - two\n- \\<b\\>"
-
-
-def test_offending_rows_are_lines_on_a_terminal():
     assert list(Sample(("id", "text"), (("1", "a\nb"),)).lines) == ["id | text", "1 | a b"]

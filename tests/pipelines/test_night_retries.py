@@ -61,40 +61,7 @@ def down_for(minutes: float) -> Callable[[object], Response | None]:
     return lambda _: next(answers, None)
 
 
-def test_a_night_succeeds_in_the_same_run_once_the_service_is_back(late, run, service, instance, receiver):
-    settings = late()
-    service.sandbox.intercept = down_for(20)
-    night = run(settings)
-    assert night.success
-    retries = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
-    waited = [entry.dagster_event.step_retry_data.seconds_to_wait for entry in retries]
-    assert waited == [pause.total_seconds() for pause in SHORT[:4]]
-    with RunRecords.opened(settings.database_url) as records:
-        [record] = records.newest(9)
-    assert (record.run_id, record.source, record.outcome, record.due_at) == (
-        night.run_id,
-        "schedule",
-        "succeeded",
-        None,
-    )
-    deliver(settings)
-    assert receiver.taken == []
-
-
-def test_a_night_fails_after_its_last_attempt(late, run, service, instance, receiver):
-    settings = late()
-    service.sandbox.intercept = down_for(1000)
-    night = run(settings)
-    assert "may not be the service" in failure_of(night)
-    assert len(instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)) == len(PAUSES) == 9
-    deliver(settings)
-    service.sandbox.intercept = None
-    assert run(settings).success
-    deliver(settings)
-    assert receiver.heard == ["new:run-sync", "ended:run-sync"]
-
-
-def test_between_attempts_a_night_waits_without_the_lock(late, service, receiver):
+def test_between_attempts_a_night_waits_without_the_lock(late, service):
     settings = late()
     service.sandbox.intercept = lambda _: DOWN
     night = library.Operation(settings, source="schedule")
@@ -113,28 +80,40 @@ def test_between_attempts_a_night_waits_without_the_lock(late, service, receiver
         service.sandbox.intercept = None
         night.read_changes()
         assert [record.outcome for record in records.newest(9)] == ["succeeded"]
-    deliver(settings)
-    assert receiver.taken == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "tags"),
-    [({"api_token": "wrong-token"}, BY_SCHEDULE), ({}, {}), ({}, {SCHEDULE: "maintenance"})],
-    ids=["what waiting does not mend", "what a person started", "another schedule"],
-)
-def test_what_is_not_tried_again(late, run, service, instance, changes, tags):
-    service.sandbox.intercept = None if changes else down_for(1)
+NIGHTS: dict[str, tuple[float, dict[str, str], dict[str, str], int, str, str]] = {
+    # for how many minutes the service is down, changed settings, the tags of the run, how often it is tried again, how
+    # it ends, and why it fails
+    "the service is back": (20, {}, BY_SCHEDULE, 4, "succeeded", ""),
+    "the service stays down": (1000, {}, BY_SCHEDULE, 9, "failed", "may not be the service"),
+    "what waiting does not mend": (0, {"api_token": "wrong-token"}, BY_SCHEDULE, 0, "failed", "refused the token"),
+    "what a person started": (1, {}, {}, 0, "failed", "503"),
+    "another schedule": (1, {}, {SCHEDULE: "maintenance"}, 0, "failed", "503"),
+}
+
+
+@pytest.mark.parametrize(("minutes", "changes", "tags", "retries", "outcome", "why"), NIGHTS.values(), ids=NIGHTS)
+def test_what_is_tried_again(late, run, service, instance, receiver, minutes, changes, tags, retries, outcome, why):
+    """In the same run, which is told once nothing is tried again."""
     settings = late(**changes)
+    service.sandbox.intercept = down_for(minutes)
     night = run(settings, tags)
-    assert instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY) == []
+    waited = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
+    seconds = [entry.dagster_event.step_retry_data.seconds_to_wait for entry in waited]
+    assert seconds == [pause.total_seconds() for pause in SHORT[:retries]]
     with RunRecords.opened(settings.database_url) as records:
-        assert [record.outcome for record in records.newest(9)] == ["failed"]
+        [record] = records.newest(9)
+    assert (record.run_id, record.outcome, record.due_at) == (night.run_id, outcome, None)
+    assert outcome == "succeeded" or why in failure_of(night)
+    deliver(settings)
+    assert receiver.heard == ([] if night.success else ["new:run-sync"])
 
 
 def test_the_schedule_follows_settings_and_is_off(make_settings):
     settings = make_settings(schedule_cron="30 3 * * *", schedule_timezone="America/New_York")
     schedule = definitions.build(settings).resolve_schedule_def(NIGHTLY)
-    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "America/New_York")
-    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+    found = (schedule.cron_schedule, schedule.execution_timezone, schedule.default_status)
+    assert found == ("30 3 * * *", "America/New_York", dg.DefaultScheduleStatus.STOPPED)
     context = dg.build_schedule_context(scheduled_execution_time=datetime.now(UTC))
     assert len(schedule.evaluate_tick(context).run_requests or ()) == 1

@@ -1,7 +1,7 @@
 """Runs of Dagster, as the daemon and the UI launch them, against the sandbox on a socket."""
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 import dagster as dg
 import pytest
@@ -22,27 +22,20 @@ NAMES = ["2026-03-03", "2026-03-04", "2026-03-05"]
 
 
 @pytest.fixture
-def launch(settings, instance):
+def launch(settings, instance) -> Callable[..., dg.ExecuteInProcessResult]:
     """Launch a job of these settings, or of others."""
-
-    def launch(job: str, of: Settings = settings, days: tuple[str, str] | None = None) -> dg.ExecuteInProcessResult:
-        tags = {} if days is None else dict(zip((RANGE_START, RANGE_END), days, strict=True))
-        built = definitions.build(of)
-        return built.resolve_job_def(job).execute_in_process(instance=instance, tags=tags, raise_on_error=False)
-
-    return launch
+    return lambda job, of=settings, tags=None: (
+        definitions.build(of)
+        .resolve_job_def(job)
+        .execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+    )
 
 
 @pytest.fixture
-def follows(settings, instance):
+def follows(settings, instance) -> Callable[[], dg.RunRequest | None]:
     """Evaluate the sensor that loads the tables; return its request, or None."""
     sensor = definitions.build(settings).resolve_sensor_def("tables_follow")
-
-    def follows() -> dg.RunRequest | None:
-        found = sensor(dg.build_sensor_context(instance=instance))
-        return found if isinstance(found, dg.RunRequest) else None
-
-    return follows
+    return lambda: next(iter(sensor.evaluate_tick(dg.build_sensor_context(instance=instance)).run_requests or ()), None)
 
 
 def published(settings: Settings, where: str = "true") -> int:
@@ -56,11 +49,11 @@ def recorded(settings: Settings) -> list[RunRecord]:
         return list(records.newest(10))
 
 
-def days_shown(settings: Settings, instance: dg.DagsterInstance) -> dict[str, dict[str, Any]]:
-    """What the catalogue says of each day, by its newest materialisation."""
+def rows_of_days(settings: Settings, instance: dg.DagsterInstance) -> dict[str, int]:
+    """The rows of each day in the catalogue, by its newest materialisation."""
     records = instance.fetch_materializations(asset_keys.days(settings), limit=1000).records
     shown = [record.asset_materialization for record in reversed(records)]
-    return {str(day.partition): {name: held.value for name, held in day.metadata.items()} for day in shown if day}
+    return {str(day.partition): int(str(day.metadata["dagster/partition_row_count"].value)) for day in shown if day}
 
 
 def log_of(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> str:
@@ -70,8 +63,8 @@ def log_of(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> s
 def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, follows):
     assert follows() is None
     first = launch(jobs.NIGHTLY_SYNC)
-    assert first.success, log_of(instance, first)
-    assert published(settings) == SHIPMENTS
+    log = log_of(instance, first)
+    assert (first.success, published(settings)) == (True, SHIPMENTS), log
     of_tables = {tables.key(settings, relation) for relation in relations()}
     made = {event.asset_key for event in first.get_asset_materialization_events()}
     assert made == {asset_keys.changes(settings), asset_keys.days(settings)} | of_tables
@@ -81,30 +74,25 @@ def test_a_night_reads_and_loads_and_again_harmless(settings, instance, launch, 
     [record] = recorded(settings)
     assert (record.run_id, record.purpose, record.source) == (first.run_id, "sync", "ui")
     assert (record.outcome, record.error, record.counts["records"]) == ("succeeded", None, SHIPMENTS)
-    log = log_of(instance, first)
     assert "0 of 300 shipments (0%)" in log, "progress"
     assert re.search(r"sync read: 300 shipments read; read \d+\.\d s; not in the tables yet", log)
-    assert log.count("sync succeeded") == 1
-    assert re.search(r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s", log)
+    succeeded = r"sync succeeded: 300 shipments read, [\d,]+ rows merged, 0 quarantined.*; read \d+\.\d s"
+    assert (len(re.findall(succeeded, log)), log.count("sync succeeded")) == (1, 1)
 
-    before = days_shown(settings, instance)
-    assert sum(facts["dagster/partition_row_count"] for facts in before.values()) == SHIPMENTS
-    assert launch(jobs.NIGHTLY_SYNC).success
-    assert published(settings) == SHIPMENTS
-    after = days_shown(settings, instance)
-    assert [facts["dagster/partition_row_count"] for facts in after.values()] == [
-        facts["dagster/partition_row_count"] for facts in before.values()
-    ], "a later sync, which reads its overlap, leaves each day its own numbers"
+    before = rows_of_days(settings, instance)
+    assert sum(before.values()) == SHIPMENTS
+    assert (launch(jobs.NIGHTLY_SYNC).success, published(settings)) == (True, SHIPMENTS)
+    assert rows_of_days(settings, instance) == before, "a later sync, which reads its overlap, leaves each day its own"
     assert follows() is None, "a night loads what it reads"
 
 
 def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch, follows):
-    done = launch(jobs.BACKFILL_DAYS, days=(NAMES[0], NAMES[-1]))
+    done = launch(jobs.BACKFILL_DAYS, tags={RANGE_START: NAMES[0], RANGE_END: NAMES[-1]})
     assert done.success, log_of(instance, done)
-    by_day = days_shown(settings, instance)
-    assert list(by_day) == NAMES
+    by_day = rows_of_days(settings, instance)
     [record] = recorded(settings)
-    assert (record.purpose, record.outcome) == ("backfill 2026-03-03 to 2026-03-06", "succeeded")
+    expected = ("backfill 2026-03-03 to 2026-03-06", "succeeded")
+    assert ([*by_day], (record.purpose, record.outcome)) == (NAMES, expected)
     assert not settings.layout.published.exists(), "a step of its own loads"
 
     request = follows()
@@ -112,8 +100,7 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
     assert follows() == request, "a run key that Dagster answers once"
     assert launch(str(request.job_name or jobs.LOAD_TABLES)).success
     assert published(settings) == record.counts["records"] > 0
-    for day, facts in by_day.items():
-        assert facts["dagster/partition_row_count"] == published(settings, f"cast(updated_at as date) = '{day}'")
+    assert by_day == {day: published(settings, f"cast(updated_at as date) = '{day}'") for day in NAMES}
     assert follows() is None, "once"
     one = definitions.build(settings).resolve_implicit_global_asset_job_def()
     shipments, orders = (tables.key(settings, table(name)) for name in ("shipments", "orders"))
@@ -125,13 +112,14 @@ def test_a_backfill_reads_its_days_and_tables_follow(settings, instance, launch,
 @pytest.mark.parametrize(
     ("days", "told"),
     [
-        (None, "choose days"),
+        ((), "choose days"),
         (("2020-01-01", "2020-01-02"), r"2020-01-01 is before WMS_START_DATE \("),
         (("2026-03-05", "2026-03-02"), "is before its first"),
     ],
 )
 def test_days_that_cannot_be_read_are_refused(launch, service_of_today, days, told):
-    assert re.search(told, failure_of(launch(jobs.BACKFILL_DAYS, days=days)))
+    tags = dict(zip((RANGE_START, RANGE_END), days, strict=False))
+    assert re.search(told, failure_of(launch(jobs.BACKFILL_DAYS, tags=tags)))
     assert not service_of_today.sandbox.requests
 
 
@@ -142,28 +130,21 @@ def test_a_blocking_check_that_fails_publishes_nothing(make_settings, instance, 
     before = settings.layout.published.stat()
     refused = launch(jobs.NIGHTLY_SYNC, of=settings)
     assert "Nothing was published" in failure_of(refused)
-    after = settings.layout.published.stat()
+    after, record = settings.layout.published.stat(), recorded(settings)[0]
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    record = recorded(settings)[0]
     assert (record.purpose, record.outcome, record.error_kind) == ("sync", "failed", "NotPublished")
 
-    [found] = [
-        check for check in refused.get_asset_check_evaluations() if check.check_name == "shipments_have_unique_keys"
-    ]
-    shipments = tables.key(settings, table("shipments"))
+    checked = {check.check_name: check for check in refused.get_asset_check_evaluations()}
+    found, shipments = checked["shipments_have_unique_keys"], tables.key(settings, table("shipments"))
     assert (found.passed, found.severity, found.asset_key) == (False, dg.AssetCheckSeverity.ERROR, shipments)
     assert re.fullmatch(r"1 key of shipments is repeated or incomplete: \d+\.", str(found.description))
     [row] = found.metadata["sample"].records
     assert row.data["occurrences"] == "2"
-    assert {event.asset_key for event in refused.get_asset_materialization_events()} == {
-        asset_keys.changes(settings)
-    }, "what was read stays read"
+    made = {event.asset_key for event in refused.get_asset_materialization_events()}
+    assert made == {asset_keys.changes(settings)}, "what was read stays read"
 
     # a rebuild makes sound tables from the pages
     rebuilt = launch(jobs.REBUILD_TABLES, of=settings)
-    assert rebuilt.success
-    assert published(settings) == SHIPMENTS
     event = instance.get_latest_materialization_event(shipments)
-    assert event.run_id == rebuilt.run_id
-    assert event.asset_materialization.metadata["dagster/row_count"].value == SHIPMENTS
-    assert recorded(settings)[0].purpose == "rebuild"
+    assert (rebuilt.success, event.run_id, recorded(settings)[0].purpose) == (True, rebuilt.run_id, "rebuild")
+    assert event.asset_materialization.metadata["dagster/row_count"].value == published(settings) == SHIPMENTS

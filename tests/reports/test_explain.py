@@ -1,7 +1,5 @@
 """Where a shipment's rows came from: versions, verdicts, parts, and what is said of one that is nowhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,14 +14,10 @@ from wms_sync.reports.explain import (
     explain,
     explanation_lines,
 )
-from wms_sync.reports.finding import open_findings
-from wms_sync.reports.findings import findings_of
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.errors import UnknownShipmentError
-
-GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
 
 
 @pytest.fixture
@@ -81,23 +75,18 @@ def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, wh
     pages = dict(bench.landed_contents())
     versions = explained(shipment).versions
     for version, says in zip(versions, VERDICTS[what], strict=True):
-        assert says in version.verdict
-        assert version.is_stored == (says == "in the table")
+        assert (says in version.verdict, version.is_stored) == (True, says == "in the table"), version.verdict
         assert (bench.layout.root / version.origin.file).is_file()
         collection = json.loads(pages[version.origin.window_id, version.origin.page])["collection"]
-        [shown] = [listed for listed in collection if listed["id"] == shipment]
-        assert shown["status"] == version.status
-        assert shown["updated_at"][:19] == f"{version.updated_at:%Y-%m-%dT%H:%M:%S}"
+        [(status, updated)] = [(each["status"], each["updated_at"]) for each in collection if each["id"] == shipment]
+        assert (version.status, f"{version.updated_at:%Y-%m-%dT%H:%M:%S}") == (status, updated[:19])
         assert version.window.start <= version.updated_at < version.window.end
     assert versions[0].changed == ()
     for before, version in pairwise(versions):
-        assert ("updated_at" in version.changed) == (before.updated_at != version.updated_at)
-        assert ("status" in version.changed) == (before.status != version.status)
-    assert [(version.reason, version.origin.run_id) for version in versions] == [
-        ("sync", "test"),
-        ("sync", "test"),
-        ("backfill", "again"),
-    ]
+        for field in ("updated_at", "status"):
+            assert (field in version.changed) == (getattr(before, field) != getattr(version, field))
+    origins = [(version.reason, version.origin.run_id) for version in versions]
+    assert origins == [("sync", "test"), ("sync", "test"), ("backfill", "again")]
 
 
 def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
@@ -115,7 +104,8 @@ def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
     *_, stored, lost, _ = (version.verdict for version in explained(happened["garbled"]).versions)
     assert stored.startswith("in the table")
     assert "although it was read later: its updated_at could not be read" in lost
-    assert one_row(bench, "select offending from ops.checks where name = $1", GARBLED) == (1,)
+    garbled = "select offending from ops.checks where name = 'no_shipment_lost_a_newer_version_to_a_garbled_time'"
+    assert one_row(bench, garbled) == (1,)
 
 
 def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explained):
@@ -128,12 +118,10 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
     )
     found = explain(bench.settings, bench.store, order_ref, "order")
     assert found == explain(bench.settings, bench.store, str(order), "order")
-    assert [explanation.shipment_id for explanation in found] == shipments
-    assert found[0] == explained(shipments[0])
+    assert found == tuple(map(explained, shipments))
 
-    shipment, number = one_row(
-        bench, "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
-    )
+    query = "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
+    shipment, number = one_row(bench, query)
     [explanation] = explain(bench.settings, bench.store, f" {number[:4]}-{number[4:]}".lower(), "tracking")
     assert explanation.shipment_id == shipment
     with pytest.raises(UnknownShipmentError, match="No package in the tables has the tracking number 0815"):
@@ -144,7 +132,7 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
 
 def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):
     bench.first_sync(sandbox)
-    shipment, unique_id, order, retailer, packages, items, window, page = one_row(
+    shipment, unique_id, *of_parts, window, page = one_row(
         bench,
         "select id, unique_id, order_id, retailer_id, (select count(*) from packages where shipment_id = s.id), "
         "(select count(*) from shipment_items where shipment_id = s.id), _window_id, _page from shipments as s "
@@ -153,12 +141,10 @@ def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):
     found = explained(shipment)
     assert explained(unique_id) == found
     parts = {part.what: part for part in found.parts}
-    assert (parts["order"].id, parts["retailer"].id) == (order, retailer)
-    assert (parts["packages"].rows, parts["items"].rows) == (packages, items)
-    assert packages
-    assert {(parts[what].origin.window_id, parts[what].origin.page) for what in ("shipment", "packages", "items")} == {
-        (window, page)
-    }
+    rows = [parts["packages"].rows, parts["items"].rows]
+    assert (of_parts, all(rows)) == ([parts["order"].id, parts["retailer"].id, *rows], True)
+    origins = {(parts[what].origin.window_id, parts[what].origin.page) for what in ("shipment", "packages", "items")}
+    assert origins == {(window, page)}
     assert all(part.origin.file is not None for part in found.parts)
 
     (bench.layout.root / found.versions[0].origin.file).unlink()
@@ -180,5 +166,4 @@ def test_a_lost_state_store_is_reported(bench, sandbox, explained):
     assert [version.origin.file for version in explained(shipment).versions] == before
     with pytest.raises(UnknownShipmentError, match="was lost"):
         explained(999999999)
-    [said] = [finding.text for finding in open_findings(findings_of(bench.settings)) if finding.name[:6] != "check-"]
-    assert "was lost" in said
+    assert [need for need in bench.needs if "was lost" in need]

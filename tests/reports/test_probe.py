@@ -3,11 +3,10 @@
 The sync lands every shipment, or it ends with an error and nothing counts as covered. The doctor sums the probe up.
 """
 
-from __future__ import annotations
-
-import re
 from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -29,14 +28,11 @@ from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.transport import InProcess
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.finding import Finding
 from wms_sync.reports.probe import HABITS, probe
 from wms_sync.service.errors import FilterMisses, PagingBroken, Rejected, Unauthorized
-from wms_sync.settings import Settings
 from wms_sync.shipments.read.raw import WindowIncomplete
 
 Page = dict[str, Any]
-HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -48,10 +44,6 @@ class Includes(FieldTreatment):
             (name, text.replace("gt:", "from:").replace("lt:", "to:") if "updated_at" in text else text)
             for name, text in super().heard(parameters)
         ]
-
-
-def treats(treatment: FieldTreatment) -> Deviate:
-    return lambda sandbox: setattr(sandbox, "field_treatment", treatment)
 
 
 def sets(**hooks: object) -> Deviate:
@@ -66,16 +58,8 @@ def refuses(asked: Callable[[Request], bool], status: int = 400) -> Deviate:
 
 def sends(**headers: str) -> Deviate:
     """Every answer has these headers."""
-
-    def deviate(sandbox: Sandbox) -> None:
-        async def answer(request: Request) -> Response:
-            right = await sandbox._serve(request)
-            right.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
-            return right
-
-        sandbox.intercept = answer
-
-    return deviate
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return sets(finish=lambda answer: answer.headers.update(named))
 
 
 def filters(request: Request) -> str:
@@ -96,8 +80,7 @@ def cursor_moved(by: int) -> Deviate:
         def move(page: Page) -> None:
             if page["next"]:
                 cursor = ids[min(ids.index(page["meta"]["cursor_start"]) + by, len(ids) - 1)]
-                page["meta"]["cursor_start"] = cursor
-                page["next"] = re.sub(r"cursor_start=\d+", f"cursor_start={cursor}", page["next"])
+                page["meta"]["cursor_start"], page["next"] = cursor, f"?cursor_start={cursor}"
 
         pages(move)(sandbox)
 
@@ -106,24 +89,19 @@ def cursor_moved(by: int) -> Deviate:
 
 def second_time(sandbox: Sandbox) -> None:
     """Whoever asks for the same page again gets one shipment less."""
-    asked: set[str] = set()
+    asked: Counter[str] = Counter()
 
-    async def answer(request: Request) -> None:
-        again = request.url.query in asked and "fields" not in request.url.query and "limit=2" in request.url.query
-        asked.add(request.url.query)
+    def answer(request: Request) -> None:
+        asked[query := request.url.query] += 1
+        again = asked[query] > 1 and "fields" not in query and "limit=2" in query
         sandbox.rewrite = (lambda page: page | {"collection": page["collection"][1:]}) if again else None
 
     sandbox.intercept = answer
 
 
-def ends_with_an_empty_page(sandbox: Sandbox) -> None:
-    def rewrite(page: Page) -> Page:
-        if not page["has_more"] and page["collection"]:
-            after = page["collection"][-1]["id"] + 1
-            return page | {"has_more": True, "next": f"?cursor_start={after}"}
-        return page
-
-    sandbox.rewrite = rewrite
+def end_with_an_empty_page(page: Page) -> None:
+    if not page["has_more"] and page["collection"]:
+        page |= {"has_more": True, "next": f"?cursor_start={page['collection'][-1]['id'] + 1}"}
 
 
 def counts(change: Callable[[int], int | None]) -> Deviate:
@@ -132,47 +110,35 @@ def counts(change: Callable[[int], int | None]) -> Deviate:
     )
 
 
-def move(sandbox: Sandbox) -> None:
-    """Every other count is one more."""
-    numbers = count()
-    counts(lambda right: right and right + next(numbers) % 2)(sandbox)
-
-
 def capped(size: int) -> Deviate:
     """Pages have no more than this many shipments, whatever is asked for."""
 
     def cap(page: Page) -> None:
-        if len(page["collection"]) > size:
-            cursor = page["collection"][size]["id"]
-            page["collection"] = page["collection"][:size]
-            page |= {"has_more": True, "next": f"?cursor_start={cursor}"}
+        if more := page["collection"][size:]:
+            page |= {
+                "collection": page["collection"][:size],
+                "has_more": True,
+                "next": f"?cursor_start={more[0]['id']}",
+            }
 
     return pages(cap)
 
 
 def by_reference(page: Page) -> None:
     """Packages are under ``included``."""
-    found: list[Page] = []
+    held: list[Page] = []
     for shipment in page["collection"]:
-        for package in shipment.get("packages") or ():
-            found.append(package | {"type": "ShipmentPackage", "id": 10_000_000 + len(found)})
-        kept = found[len(found) - len(shipment.get("packages") or ()) :]
-        if "packages" in shipment:
-            shipment["packages"] = [{"type": one["type"], "id": one["id"]} for one in kept]
-    if found:
-        page["included"]["ShipmentPackage"] = found
+        for at, package in enumerate(shipment.get("packages") or ()):
+            held.append(package | {"type": "ShipmentPackage", "id": 10_000_000 + len(held)})
+            shipment["packages"][at] = {"type": "ShipmentPackage", "id": held[-1]["id"]}
+    if held:
+        page["included"]["ShipmentPackage"] = held
 
 
 def delete_one(page: Page) -> None:
-    if page["collection"]:
-        kept = page["collection"][0]
-        page["collection"][0] = {key: kept[key] for key in ("type", "id", "updated_at") if key in kept} | {
-            "is_deleted": True
-        }
-
-
-def longer_than(size: int) -> Deviate:
-    return answers(lambda request: Response("", 414) if len(str(request.url)) > size else None)
+    for shipment in page["collection"][:1]:
+        kept = {key: shipment[key] for key in ("type", "id", "updated_at") if key in shipment}
+        page["collection"][0] = kept | {"is_deleted": True}
 
 
 @dataclass(frozen=True)
@@ -185,11 +151,12 @@ class Odd:
 
 
 STOPS, WARNS, DIFFERS, FAILS, USUAL = "stops", "warns", "differs", "not observed", "as specified"
+NUMBERS = count()
 BY_TIME = "for that second does not find it"
 ODD: dict[str, Odd] = {
     "as specified": Odd(sets(), {}),
     "filters compare minutes": Odd(
-        treats(INEXACT["compares minutes"]),
+        sets(field_treatment=INEXACT["compares minutes"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "by its minute"),
@@ -198,7 +165,7 @@ ODD: dict[str, Odd] = {
         FilterMisses,
     ),
     "filters compare dates": Odd(
-        treats(INEXACT["compares dates"]),
+        sets(field_treatment=INEXACT["compares dates"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "by its date"),
@@ -207,7 +174,7 @@ ODD: dict[str, Odd] = {
         FilterMisses,
     ),
     "filters read times in another zone": Odd(
-        treats(INEXACT["reads times five hours late"]),
+        sets(field_treatment=INEXACT["reads times five hours late"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "by "),
@@ -216,7 +183,7 @@ ODD: dict[str, Odd] = {
         FilterMisses,
     ),
     "filters are by something else": Odd(
-        treats(INEXACT["filters by something else"]),
+        sets(field_treatment=INEXACT["filters by something else"]),
         {
             "filter: exactness": (STOPS, BY_TIME),
             "filter: resolution": (STOPS, "nothing"),
@@ -229,10 +196,12 @@ ODD: dict[str, Odd] = {
         {"filter: exactness": (STOPS, "400"), "filter: zone": (STOPS, "400")},
         Rejected,
     ),
-    "bounds belong to a filter": Odd(treats(Includes()), {"filter: bounds": (DIFFERS, "gt")}),
+    "bounds belong to a filter": Odd(sets(field_treatment=Includes()), {"filter: bounds": (DIFFERS, "gt")}),
     "the filter for null is refused": Odd(refuses(asks_for_undated), {"filter: null": (WARNS, "refused or ignored")}),
-    "the filter for null is ignored": Odd(treats(Ignores(filters="null")), {"filter: null": (WARNS, "ignored")}),
-    "filters on ids are ignored": Odd(treats(Ignores(filters="id{")), {"filter: ids": (WARNS, "id{gt")}),
+    "the filter for null is ignored": Odd(
+        sets(field_treatment=Ignores(filters="null")), {"filter: null": (WARNS, "ignored")}
+    ),
+    "filters on ids are ignored": Odd(sets(field_treatment=Ignores(filters="id{")), {"filter: ids": (WARNS, "id{gt")}),
     "filters on ids are refused": Odd(
         refuses(lambda request: filters(request).startswith("id{")), {"filter: ids": (WARNS, "400")}
     ),
@@ -261,7 +230,7 @@ ODD: dict[str, Odd] = {
         sets(most_matches=15),
         {"paging: depth": (DIFFERS, "4 shipments follow"), "counts: limit": (WARNS, "counted as 15")},
     ),
-    "an empty page follows the last": Odd(ends_with_an_empty_page, {"paging: end": (DIFFERS, "more follows")}),
+    "an empty page follows the last": Odd(pages(end_with_an_empty_page), {"paging: end": (DIFFERS, "more follows")}),
     "a limit is refused": Odd(
         refuses(lambda request: int(request.query_params.get("limit", 1)) > 8),
         {"paging: limit": (WARNS, "400"), "pages": (USUAL, "of up to 5")},
@@ -271,22 +240,24 @@ ODD: dict[str, Odd] = {
     "counts ignore the filter": Odd(counts(lambda _: 30), {"counts: filter": (WARNS, "is counted")}),
     "counts end early": Odd(counts(lambda right: min(right, 20)), {"counts: limit": (WARNS, "counted as 20")}),
     "counts move": Odd(
-        move,
+        counts(lambda right: right and right + next(NUMBERS) % 2),  # every other one is one more
         {"counts: moving": (DIFFERS, "then")},
     ),
     "an empty day is a 404": Odd(sets(status_of_empty_list=404), {"empty day": (DIFFERS, "404")}),
     "an empty day is a 204": Odd(sets(status_of_empty_list=204), {"empty day": (DIFFERS, "204")}),
     "a name is refused": Odd(
-        treats(FieldTreatment(frozenset({"fields:order.brand"}))),
+        sets(field_treatment=FieldTreatment(frozenset({"fields:order.brand"}))),
         {"field selection": (WARNS, "37 of 38 names are accepted; fields:order.brand is refused")},
     ),
     "a name is forbidden": Odd(
         forbids(lambda: JSONResponse(DENIED, 403)), {"field selection": (WARNS, f"{BILLING_GROUP} is refused (403")}
     ),
     "included is left out": Odd(
-        treats(FieldTreatment(drops_included=True)), {"objects: kinds": (WARNS, "no Order, to which 2")}
+        sets(field_treatment=FieldTreatment(drops_included=True)), {"objects: kinds": (WARNS, "no Order, to which 2")}
     ),
-    "field selection is ignored": Odd(treats(FieldTreatment(ignored=True)), {"objects: kinds": (WARNS, "no Order")}),
+    "field selection is ignored": Odd(
+        sets(field_treatment=FieldTreatment(ignored=True)), {"objects: kinds": (WARNS, "no Order")}
+    ),
     "a list is never there": Odd(
         pages(lambda page: [order.pop("status_history") for order in page["included"].get("Order", ())]),
         {"objects: absent lists": (WARNS, "Order.status_history")},
@@ -301,17 +272,25 @@ ODD: dict[str, Odd] = {
     ),
     "deleted shipments stay in the list": Odd(pages(delete_one), {"objects: deleted": (DIFFERS, "is deleted")}),
     "addresses of 3 KB are refused": Odd(
-        longer_than(3000), {"address of 4 KB": (WARNS, "414"), "pages": (STOPS, "414")}, Rejected
+        refuses(lambda request: len(str(request.url)) > 3000, 414),
+        {"address of 4 KB": (WARNS, "414"), "pages": (STOPS, "414")},
+        Rejected,
     ),
-    "addresses of 8 KB are refused": Odd(longer_than(8000), {"address of 8 KB": (WARNS, "414")}),
+    "addresses of 8 KB are refused": Odd(
+        refuses(lambda request: len(str(request.url)) > 8000, 414), {"address of 8 KB": (WARNS, "414")}
+    ),
     "rates are limited": Odd(sends(RateLimit_Remaining="9"), {"rate limit": (USUAL, "ratelimit-remaining: 9")}),
     "the version is named": Odd(sends(X_API_Version="2026-01"), {"version": (USUAL, "x-api-version: 2026-01")}),
     "the end is announced": Odd(
         sends(Deprecation="@1688169599"), {"announcements": (WARNS, "Deprecation: @1688169599")}
     ),
     "answers have no date": Odd(sets(redate=lambda _: None), {"clock": (WARNS, "no Date")}),
-    "the clock is ahead": Odd(sets(redate=lambda _: datetime.now(UTC) + 3 * HOUR), {"clock": (WARNS, "ahead of")}),
-    "an unknown filter is ignored": Odd(treats(Ignores(filters="wms_sync")), {"refusals": (DIFFERS, "is ignored")}),
+    "the clock is ahead": Odd(
+        sets(redate=lambda _: datetime.now(UTC) + timedelta(hours=3)), {"clock": (WARNS, "ahead of")}
+    ),
+    "an unknown filter is ignored": Odd(
+        sets(field_treatment=Ignores(filters="wms_sync")), {"refusals": (DIFFERS, "is ignored")}
+    ),
     "a refusal gives no reason": Odd(
         answers(lambda request: Response("no", 400) if "wms_sync" in filters(request) else None),
         {"refusals": (DIFFERS, "400")},
@@ -342,13 +321,10 @@ def test_each_habit_is_named_and_the_next_sync_loses_nothing(bench, service, set
     found = {habit.name: habit for habit in probe(bench.settings, transport=service)}
     assert {name: found[name].verdict for name in odd.habits} == {name: bad for name, (bad, _) in odd.habits.items()}
     assert [found[name].observed for name, (_, says) in odd.habits.items() if says not in found[name].observed] == []
-    if odd.ends is None:
+    with nullcontext() if odd.ends is None else pytest.raises(odd.ends):
         bench.read()
-        assert set(bench.landed_ids()) == set(service.sandbox._store.ids.tolist())
-    else:
-        with pytest.raises(odd.ends):
-            bench.read()
-        assert bench.store.covered() == ()
+    assert set(bench.landed_ids()) == (set() if odd.ends else set(service.sandbox._store.ids.tolist()))
+    assert bool(bench.store.covered()) == (odd.ends is None)
 
 
 FAILURES: dict[str, tuple[Callable[[Request], Response], str]] = {
@@ -400,8 +376,8 @@ def test_it_reads_beside_a_sync_and_writes_nothing(bench, service, settings_for)
     bench.settings = settings_for(service, page_size=10)
     before = {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*")}
     found = list(probe(bench.settings, transport=service))
-    assert {request.method for request in service.sandbox.requests} == {"GET"}
-    assert len(service.sandbox.requests) <= 36
+    requests = service.sandbox.requests
+    assert ({request.method for request in requests}, len(requests) <= 36) == ({"GET"}, True), len(requests)
     assert {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*")} == before
     assert bench.store.refusals(bench.settings.base_url, "") == ()
     assert all(habit.specified and habit.handled for habit in found)
@@ -411,37 +387,30 @@ def test_no_secret_and_no_person_is_shown(service, settings_for):
     """Whatever the service repeats, in headers, addresses, refusals and pages."""
     sandbox = service.sandbox
     token, person = sandbox.config.token, "+1 555 0100"
-
-    async def repeat(request: Request) -> Response:
-        right = await sandbox._serve(request)
-        right.headers.update({"ratelimit-of": token, "deprecation": token})
-        return bad_parameters(ParameterError(token, token)) if "wms_sync" in request.url.query else right
+    refusal = bad_parameters(ParameterError(token, token))
 
     def plant(page: Page) -> Page:
         for shipment in page["collection"]:
             shipment |= {"telephone": person, "packed_at": person, "carrier_shipping_cost": person}
         return page | {"next": f"{page['next']}&token={token}"}
 
-    sandbox.intercept, sandbox.rewrite = repeat, plant
+    sandbox.rewrite = plant
+    sandbox.intercept = lambda request: refusal if "wms_sync" in request.url.query else None
+    sandbox.finish = lambda answer: answer.headers.update({"ratelimit-of": token, "deprecation": token})
     shown = "".join(map(str, probe(settings_for(service), transport=service)))
     assert (token in shown, person in shown, "(withheld)" in shown, "packed_at" in shown) == (False, False, True, True)
 
 
-def doctor(settings: Settings, service: InProcess) -> dict[str, Finding]:
-    return {finding.name: finding for finding in examine(settings, transport=service)}
-
-
 def test_the_doctor_sums_it_up(service, settings_for):
     settings = settings_for(service, page_size=10)
-    well = doctor(settings, service)
+    well = {finding.name: finding for finding in examine(settings, transport=service)}
     assert f"{len(HABITS)} of {len(HABITS)} habits are as specified" in well["connection"].text
     service.sandbox.field_treatment = INEXACT["compares minutes"]
     service.sandbox.status_of_empty_list = 404
     service.sandbox.intercept = lambda request: Response("", 500) if request.url.path == STATUS else None
-    ill = doctor(settings, service)
+    ill = {finding.name: finding for finding in examine(settings, transport=service)}
     assert (ill["filter: exactness"].severity, BY_TIME in ill["filter: exactness"].text) == ("error", True)
-    assert ill["status page"].severity == "warning"
-    assert "empty day" not in ill
+    assert (ill["status page"].severity, "empty day" in ill) == ("warning", False)
 
 
 @pytest.mark.parametrize("asks", ["fields", "updated_at", ""])

@@ -1,7 +1,5 @@
 """A case of the interface: a line of the specification, a request, and the answer that it must give."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Mapping

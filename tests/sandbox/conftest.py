@@ -1,6 +1,6 @@
 """One frozen sandbox for all tests that only read, and fresh ones for those that let time pass; all without a socket.
 
-HTTP itself is tested in both forms (``test_transport.py``).
+On a socket it serves tests of the product.
 """
 
 from dataclasses import dataclass, replace

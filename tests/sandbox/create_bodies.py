@@ -1,7 +1,5 @@
 """Bodies of creates (2.1 to 2.3): the least that is taken, everything that may be sent, and every option."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from wms_sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS

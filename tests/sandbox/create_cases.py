@@ -1,7 +1,5 @@
 """The cases of creates (4.1 to 4.3, with 2.0 to 2.3, 7 and 8): what is taken and held, refused, and in conflict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -54,12 +52,6 @@ OPTION_UNITS: Body = {
     "volume": {"value": 1, "unit": "in^3"},
     "dimensions": {"length": 1, "width": 1, "height": 1, "unit": "in"},
 }
-UNITS: Body = {
-    "weight": {"value": 1.5, "unit": "lb"},
-    "dimensions": WHOLE_PRODUCT["dimensions"] | {"unit": "in"},
-    "volume": {"value": 28, "unit": "in^3"},
-    "regulated_goods": WHOLE_PRODUCT["regulated_goods"] | {"net_weight": {"value": 0.1, "unit": "lb"}},
-}
 TAKEN: list[tuple[str, Body, Body]] = [
     # endpoint, change of the least body, what is held otherwise than it was sent
     (
@@ -89,7 +81,16 @@ TAKEN: list[tuple[str, Body, Body]] = [
     (RETAILERS, {"default_shipping_method": "ups_".ljust(255, "G")}, {}),
     *((RETAILERS, {"routing_guide_notes": text}, {}) for text in ("", "ü" * 65_535)),
     *((PRODUCTS, {"type": kind}, {}) for kind in PRODUCT_KINDS),
-    (PRODUCTS, WHOLE_PRODUCT, UNITS),
+    (
+        PRODUCTS,
+        WHOLE_PRODUCT,
+        {
+            "weight": {"value": 1.5, "unit": "lb"},
+            "dimensions": WHOLE_PRODUCT["dimensions"] | {"unit": "in"},
+            "volume": {"value": 28, "unit": "in^3"},
+            "regulated_goods": WHOLE_PRODUCT["regulated_goods"] | {"net_weight": {"value": 0.1, "unit": "lb"}},
+        },
+    ),
     *((PRODUCTS, options_of(kind), options_of(kind, **OPTION_UNITS)) for kind in OPTIONS),
 ]
 
@@ -237,8 +238,6 @@ REFUSED: list[Refusal] = [
     ),
 ]
 
-ARCHIVED = {"type": "Retailer", "id": retailer_id(POOL + 1)}
-"""The second one that the fixture creates."""
 CREATED_PRODUCT = {"type": "PackagingSupplies", "id": product_id(550)}
 """The one that the fixture creates, after those that there are."""
 
@@ -249,7 +248,12 @@ CONFLICTS: list[tuple[str, Body, set[str], str]] = [
         for name in ("Cold", "  Cold ", "<i>Cold</i>", LONGEST_NAME)
     ),
     *((RETAILERS, {"code": code}, {"code"}, "already in use") for code in ("ACME", "OLD", "RET-0007")),
-    (RETAILERS, {"code": "C", "parent_retailer": ARCHIVED}, {"parent_retailer"}, "archived"),
+    (
+        RETAILERS,
+        {"code": "C", "parent_retailer": {"type": "Retailer", "id": retailer_id(POOL + 1)}},  # the second in `used`
+        {"parent_retailer"},
+        "archived",
+    ),
     *(
         (RETAILERS, {"code": "C", "parent_retailer": PARENT | {"id": id_}}, {"parent_retailer"}, "no Retailer")
         for id_ in (100, 10**30)
@@ -302,11 +306,6 @@ def breaks(response: Response, service: Service, keys: set[str]) -> None:
     assert not any(stored(service).values())
 
 
-def shows(*fields: str) -> Answer:
-    """A 201 with these fields of a tag."""
-    return gives(lambda answer: list(answer["resource"]) == list(fields), 201)
-
-
 def create(path: str, answer: Answer, sent: Any, on: str = "fresh", **more: Any) -> Case:
     return Case(SECTIONS[path], "POST", path, answer, body=sent, on=on, **more)
 
@@ -334,7 +333,12 @@ CASES = [
         for name, value in (("page", "1"), ("fields", "id"), ("fields", "name,"), ("fields", ""))
     ),
     *(
-        create(LOCATION_TAGS, shows(*shown), LEAST[LOCATION_TAGS], params=(("fields", fields),))
+        create(
+            LOCATION_TAGS,
+            gives(lambda answer, shown=shown: list(answer["resource"]) == shown, 201),
+            LEAST[LOCATION_TAGS],
+            params=(("fields", fields),),
+        )
         for fields, shown in (
             ("basic", ALWAYS),
             ("all", [*ALWAYS, "created_at", "updated_at"]),

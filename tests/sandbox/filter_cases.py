@@ -1,7 +1,5 @@
 """The cases of filters (4.4, facts): every operator on every field against a plain reading, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

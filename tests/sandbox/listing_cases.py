@@ -1,7 +1,5 @@
 """The cases of the listing (4.4 to 4.6, 5.1, 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The cases of the Merchant API (4.7, 5.2, 7.3): logins, calls, sessions, and its inner methods (facts)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,13 +1,11 @@
 """The cases of field selection (4.5): what each parameter takes and refuses, and which objects and fields then come."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from httpx import Response
 
 from tests.deferred import deferred
-from tests.sandbox.case import Answer, gives, has_status, listing, refused
+from tests.sandbox.case import gives, has_status, listing, refused
 from tests.sandbox.conftest import Service
 from wms_sandbox.kinds import CONDITIONAL, KINDS, PATHS, PRODUCT_KINDS
 
@@ -102,11 +100,6 @@ def shows(response: Response, service: Service, path: str, group: str) -> None:
     assert len(shown) >= 0.8 * len(expected)
 
 
-def lacks(kind: str) -> Answer:
-    """No object of a kind."""
-    return gives(lambda page: not things_of(page, kind))
-
-
 CASES = [
     *(listing("facts", f"fields:{path}=all", has_status(200)) for path in PATHS_IN_THE_FACTS.split()),
     *(listing("4.5", f"fields:{path}={','.join(KINDS[kind].values)}", has_status(200)) for path, kind in PATHS.items()),
@@ -130,7 +123,7 @@ CASES = [
         listing(
             "4.5",
             "&".join(f"fields:{path}=all" for path, other in PATHS.items() if other != kind) + "&limit=30",
-            lacks(kind),
+            gives(lambda page, kind=kind: not things_of(page, kind)),
         )
         for kind in FIRST_PATHS
         if kind not in INLINE

@@ -1,7 +1,5 @@
 """The sandbox gives the answers of the specification: the tables of cases, one request each."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sandbox import create_cases, filter_cases, listing_cases, merchant_cases, selection_cases

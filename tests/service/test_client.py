@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from email.utils import format_datetime
+from functools import partial
 
 import httpx
 import msgspec
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
 
 from tests.bench import CONFIG, IMPATIENT, NOW, logged
+from wms_sandbox.app import LOCATION_TAGS
 from wms_sandbox.errors import failed
 from wms_sync.errors import SettingsError
 from wms_sync.service.client import STATUS, GlobalApi
@@ -75,19 +77,6 @@ def test_a_date_without_a_zone_is_utc(monkeypatch):
     assert served == NOW
 
 
-def test_passing_trouble_shows_no_token(sandbox, api):
-    answer_first(sandbox, 2, lambda: Response(f"<html>{TOKEN}</html>", 503, media_type="text/html"))
-    with logged() as said:
-        listing(api).count(START, None)
-    assert [("503" in line, TOKEN in line) for line in said] == [(True, False)] * 2
-
-
-def test_retry_after_pauses_every_request_of_the_client(sandbox, api):
-    answer_first(sandbox, 1, lambda: Response("", 429, headers={"Retry-After": "0.3"}))
-    listing(api).count(START, None)
-    assert api.connection.throttle._paused_until > 0
-
-
 def test_a_date_to_retry_at_is_the_services(sandbox, api):
     """By this machine's, months later, it had passed: four attempts were made within a moment."""
     headers = {"Retry-After": format_datetime(NOW + timedelta(seconds=60), usegmt=True)}
@@ -117,8 +106,8 @@ def renewing(sandbox, settings_for, tmp_path):
 @pytest.mark.parametrize(
     ("content", "statuses"),
     [
-        # what the file holds by then, and the answers to two requests
-        ("new\n", [401, 200, 200]),
+        # what the file holds by then, and the answers to a create and a read
+        ("new\n", [401, 201, 200]),
         ("old", [401, 401]),
         ("wrong", [401, 401, 401]),
         ("", [401, 401]),
@@ -129,9 +118,12 @@ def renewing(sandbox, settings_for, tmp_path):
 def test_a_refused_token_is_read_again(sandbox, renewing, content, statuses):
     with renewing() as (api, path), logged() as said:
         path.unlink() if content is None else path.write_text(content)
-        for _ in range(2):
+        for send in (
+            partial(api.post, LOCATION_TAGS, {"name": "a", "color": "red1"}),
+            partial(api.get, STATUS, read=bytes),
+        ):
             with nullcontext() if 200 in statuses else pytest.raises(Unauthorized, match="WMS_API_TOKEN"):
-                api.get(STATUS, read=bytes)
+                send()
     assert [request.status for request in sandbox.sandbox.requests] == statuses
     assert len(said) == (content in {"new\n", "wrong", "no\ntoken"})
 
@@ -145,9 +137,6 @@ def test_the_file_of_the_token_is_read_once_a_minute(sandbox, renewing, seconds)
         path.write_text("newest")
         with nullcontext() if seconds == 0 else pytest.raises(Unauthorized):
             api.get(STATUS, read=bytes)
-
-
-TROUBLE = "<html>trouble</html>"
 
 
 WORDS = {"title": "Not today", "detail": "The index is rebuilt"}
@@ -218,7 +207,7 @@ UNREADABLE = "envelope cannot be read"
                 (b"", "If this persists.*WMS_API_TOKEN"),
             )
         ),
-        (Response(TROUBLE, 403, {"Retry-After": "3600"}), ServiceFailed, 1, "a wait of 3,600 s"),
+        (Response("<html>trouble</html>", 403, {"Retry-After": "3600"}), ServiceFailed, 1, "a wait of 3,600 s"),
     ],
 )
 def test_lasting_trouble_ends_with_its_name(sandbox, api, answer, error, requests, says):

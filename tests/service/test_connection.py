@@ -1,6 +1,5 @@
 """What a connection keeps between requests, whom it trusts, and what it logs without what is secret or personal."""
 
-import logging
 import os
 import resource
 import socket
@@ -8,18 +7,15 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import httpx
 import pytest
 from pydantic import SecretStr
-from starlette.responses import JSONResponse, Response
 
-from tests.bench import IMPATIENT
-from wms_sandbox.faults import Disconnect
-from wms_sync.logs import Lines, handling
+from tests.bench import CONFIG, IMPATIENT
+from tests.service.test_drips import dripping
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.connection import Params, described
@@ -30,38 +26,30 @@ ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.
 
 def test_no_cookie_is_sent_back(sandbox):
     """They grew until the service refused the header."""
-    sent = []
-
-    def intercept(request):
-        sent.append(request.headers.get("cookie"))
-        answer = JSONResponse({"collection": [], "has_more": False, "next": None})
-        answer.set_cookie(f"session{len(sent)}", "x" * 1000, max_age=3600)
-        return answer
-
-    sandbox.sandbox.intercept = intercept
-    with GlobalApi(sandbox.base_url, SecretStr("t"), policy=IMPATIENT, transport=sandbox) as api:
+    sent: list[str | None] = []
+    sandbox.sandbox.intercept = lambda request: sent.append(request.headers.get("cookie"))
+    sandbox.sandbox.finish = lambda answer: answer.set_cookie(f"session{len(sent)}", "x" * 1000, max_age=3600)
+    with GlobalApi(sandbox.base_url, SecretStr(CONFIG.token), policy=IMPATIENT, transport=sandbox) as api:
         for _ in range(3):
-            api.get("/api/global/v1/shipping/shipments", read=bytes)
+            api.get(STATUS, read=bytes)
     assert sent == [None, None, None]
-
-
-def certified(folder):
-    """A server's side of TLS, with a certificate that is its own authority, ``authority.pem``."""
-    command = (
-        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out authority.pem "
-        "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
-    )
-    subprocess.run(command.split(), cwd=folder, capture_output=True, check=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "authority.pem", folder / "key.pem")
-    return context
 
 
 @pytest.fixture
 def private_service(tmp_path):
-    """The address of a service that answers whoever trusts it: that it cannot do what is asked."""
+    """The address of a service that answers whoever trusts it: that it cannot do what is asked.
+
+    Its certificate is its own authority, ``authority.pem``.
+    """
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out authority.pem "
+        "-subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run(command.split(), cwd=tmp_path, capture_output=True, check=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "authority.pem", tmp_path / "key.pem")
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        server.socket = certified(tmp_path).wrap_socket(server.socket, server_side=True)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"https://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -78,32 +66,15 @@ def test_a_private_certificate_authority_names_its_setting(private_service, tmp_
         api.get("/x", read=bytes)
 
 
-@pytest.fixture
-def proxy() -> Iterator[tuple[str, list[str]]]:
-    """The address of a proxy that wants a login, and what it was asked for."""
-    asked: list[str] = []
-
-    class Proxy(BaseHTTPRequestHandler):
-        def do_CONNECT(self) -> None:
-            asked.append(self.path)
-            self.send_error(407)
-
-    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{server.server_port}", asked
-        server.shutdown()
-
-
 @pytest.mark.proof
-def test_a_proxy_that_asks_for_a_login_is_asked_once(proxy, monkeypatch):
-    address, asked = proxy
-    monkeypatch.setenv("HTTPS_PROXY", f"http://user:planted-secret@{address}")
-    with (
-        GlobalApi("https://acme.example.com", SecretStr("t"), policy=IMPATIENT) as api,
-        pytest.raises(Barred, match=rf"The proxy {address} asks for a login") as error,
-    ):
-        api.get(STATUS, read=bytes)
-    assert (asked, "planted-secret" in str(error.value)) == (["acme.example.com:443"], False)
+def test_a_proxy_that_asks_for_a_login_is_named(monkeypatch):
+    with dripping(b"", b"HTTP/1.1 407 Login\r\nContent-Length: 0\r\n\r\n") as url:
+        address = url.removeprefix("http://")
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:planted-secret@{address}")
+        refused = pytest.raises(Barred, match=rf"The proxy {address} asks for a login")
+        with GlobalApi("https://acme.example.com", SecretStr("t"), policy=ONCE) as api, refused as error:
+            api.get(STATUS, read=bytes)
+    assert "planted-secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -123,21 +94,14 @@ def test_a_proxy_that_does_not_answer_is_named(monkeypatch, name, url, named):
 
 @contextmanager
 def one_descriptor_left() -> Iterator[None]:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    taken = [os.open(os.devnull, os.O_RDONLY)]
-    resource.setrlimit(
-        resource.RLIMIT_NOFILE, (1 + max(int(opened.name) for opened in Path("/proc/self/fd").iterdir()), hard)
-    )
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(os.devnull, os.O_RDONLY)  # all below are taken
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1, limits[1]))
     try:
-        with suppress(OSError):
-            while True:
-                taken.append(os.open(os.devnull, os.O_RDONLY))
-        os.close(taken.pop())
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for descriptor in taken:
-            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 @pytest.mark.proof
@@ -154,7 +118,6 @@ def test_a_connection_without_a_second_descriptor_sends_nothing():
 
 LISTED_AT = "https://acme.example.com/api/global/v1/shipping/shipments"
 WINDOW = "updated_at{gt:'2026-03-01T00:00:00Z',lt:'2026-03-02T00:00:00Z'}"
-LISTED = (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_start", "7"))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +125,10 @@ LISTED = (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_star
     [
         # the parameters of a request, and how they are shown
         ((), "no parameters"),
-        (LISTED, "limit=50&count=1&sort=-id,status&cursor_start=7"),
+        (
+            (("limit", "50"), ("count", "1"), ("sort", "-id,status"), ("cursor_start", "7")),
+            "limit=50&count=1&sort=-id,status&cursor_start=7",
+        ),
         ((("filter", WINDOW),), f"filter={WINDOW}"),
         ((("filter", "id{in:[7,8]}"), ("filter", "updated_at{null:true}")), None),
         ((("fields", "status,order"), ("fields:order.items", "all")), None),
@@ -193,17 +159,3 @@ def test_the_headers_that_matter_are_shown_without_credentials():
         f"GET {httpx.URL(LISTED_AT).path} answered 503 after 2.00 s with 0 bytes, date: now, x-ratelimit-remaining: 3, "
         "server: of (withheld); no parameters"
     )
-
-
-def test_each_attempt_is_a_line(sandbox):
-    answers = [Disconnect(), Response("<html>down</html>", 503)]
-    sandbox.sandbox.intercept = lambda _: answers.pop(0) if answers else None
-    lines: list[str] = []
-    console = handling(Lines(lambda level, text: lines.append(text) if level == logging.DEBUG else None), "DEBUG")
-    token = SecretStr(sandbox.sandbox.config.token)
-    with console, GlobalApi(sandbox.base_url, token, policy=IMPATIENT, transport=sandbox) as api:
-        api.get(STATUS, read=bytes)
-    assert [line.partition(" after ")[0] for line in lines] == [
-        f"GET {STATUS} {came}" for came in ("got no answer", "answered 503", "answered 200")
-    ]
-    assert "with 17 bytes" in lines[1]

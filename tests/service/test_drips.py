@@ -36,29 +36,28 @@ SENT_FOR_EVER = {
 }
 
 
+class Drips(ThreadingTCPServer):
+    daemon_threads = True
+
+
 @contextmanager
 def dripping(piece: bytes, *beginnings: bytes):
     """A server that begins its answers so, one after the other on a connection, and sends pieces after the last one."""
-    ended = threading.Event()
 
     class Drip(BaseRequestHandler):
         def handle(self) -> None:
-            for begins in beginnings:
-                self.request.recv(65536)
-                self.request.sendall(begins)
             with suppress(OSError):
+                for begins in beginnings:
+                    self.request.recv(65536)
+                    self.request.sendall(begins)
                 for _ in range(PIECES):
-                    if ended.wait(EVERY):
-                        break
+                    sleep(EVERY)
                     self.request.sendall(piece)
 
-    with ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+    with Drips(("127.0.0.1", 0), Drip) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            ended.set()
-            server.shutdown()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 def client(url, limits=LIMITS):

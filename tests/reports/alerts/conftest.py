@@ -1,7 +1,5 @@
 """What tests of alerts begin with: an installation whose runs are only recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

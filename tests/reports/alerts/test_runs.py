@@ -1,17 +1,12 @@
 """Which runs are told, when, and when again."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
-from tests.lakes import Lakes, name_of
 from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Installation, Story, nothing, play, ran
-from wms_sync.recording import SUCCEEDED, Recording
 from wms_sync.reports.outcomes import mends_by_waiting
-from wms_sync.state.errors import StateRefused
 from wms_sync.state.run_records import RunRecords
 
 DAY = timedelta(days=1)
@@ -27,16 +22,10 @@ def test_an_alert_names_the_run_and_its_failure(install, receiver, source, ui_ur
     house.tell()
     [alert] = receiver.taken
     link = f"{UI}/runs/{run_id}" if (source, ui_url) == ("ui", UI) else None
-    expected = {
-        "status": "new",
-        "finding": "run-sync",
-        "severity": "error",
-        "instance": "https://acme.example.com",
-        "run_id": run_id,
-        "run_url": link,
-    }
-    assert {name: alert[name] for name in expected} == expected
-    assert alert["text"].startswith(f"wms-sync acme at https://acme.example.com: sync failed: {REFUSED}")
+    service = "https://acme.example.com"
+    expected = {"status": "new", "finding": "run-sync", "severity": "error", "instance": service}
+    assert alert | expected | {"run_id": run_id, "run_url": link} == alert
+    assert alert["text"].startswith(f"wms-sync acme at {service}: sync failed: {REFUSED}")
     assert (f"runs/{run_id}" in alert["text"]) == (link is not None)
 
 
@@ -122,23 +111,3 @@ def test_which_runs_are_told(hooked, receiver, story):
 def test_which_failures_mend_by_waiting():
     assert all(map(mends_by_waiting, ("NotSent", "StateSilent", "FilesUnavailable")))
     assert not any(map(mends_by_waiting, ("NotEnoughRoom", "StateRefused", "FilesRefused", "TakenOver", None)))
-
-
-def test_a_run_without_a_record_is_told(postgres_url, install, receiver):
-    """PostgreSQL takes no writes, so that neither the run nor an alert can wait there."""
-    lakes = Lakes(postgres_url)
-    url = lakes.new()
-    hooked = install(alert_webhook_url=receiver.url, state_url=url)
-    hooked.tell()
-    lakes.execute(postgres_url, f"alter database {name_of(url)} set default_transaction_read_only = on")
-    try:
-        with (
-            pytest.raises(StateRefused),
-            Recording(hooked.settings, "run-1", "sync", "schedule").phase("sync", counts=dict, end=lambda: SUCCEEDED),
-        ):
-            pytest.fail("it has no state store")
-    finally:
-        lakes.remove()
-    [alert] = receiver.taken
-    assert (alert["status"], alert["finding"], alert["run_id"]) == ("new", "run-sync", "run-1")
-    assert "sync failed: PostgreSQL, which keeps the state, refuses" in alert["text"]
