@@ -80,7 +80,7 @@ def serve(settings: Settings, port: int) -> int:
             f"Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
     if settings.base_url is None:
-        with _on_sandbox() as (environment, folder):
+        with on_sandbox() as (environment, folder):
             return _serve(environment, folder, port, LOCATION)
     if settings.push_enabled:
         say(
@@ -92,7 +92,7 @@ def serve(settings: Settings, port: int) -> int:
 
 
 @contextmanager
-def _on_sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
+def on_sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     """Run a sandbox with sample files; yield the UI's environment variables and its working folder without a .env."""
     say("WMS_BASE_URL is not set: the UI runs on a sandbox with made-up shipments.")
     folder = SANDBOX_FOLDER.absolute()
