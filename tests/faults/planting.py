@@ -6,8 +6,6 @@ A fault is caught if pytest ends with 1 and names a test that failed, and if tha
 fault is taken out again. Anything else (a file that cannot be collected, a run that does not end) is no verdict.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

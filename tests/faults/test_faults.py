@@ -1,7 +1,5 @@
 """Each fault can be planted, and each line of the guarantees has one. ``planting.py`` runs what they name."""
 
-from __future__ import annotations
-
 import ast
 from itertools import pairwise
 from pathlib import Path

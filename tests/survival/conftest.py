@@ -4,8 +4,6 @@
 test's name, which is what ``make soak`` prints.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

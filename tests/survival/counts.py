@@ -23,8 +23,6 @@ Kills by name have no number here: in the suite each kind of run names its own f
 that the run comes through. ``make soak`` prints each seed and each kill.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Commands on a small disk of their own that gets full: a file system in memory, in a mount namespace."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -3,8 +3,6 @@
 A kill comes at a moment by its name, at the n-th moment of all, or after some seconds.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import signal

@@ -1,7 +1,5 @@
 """What lies on disk is lost, altered or left over: the next run mends it or says what to do."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """The disk is full: runs fail with what to do and the next one continues, and what only reads still answers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

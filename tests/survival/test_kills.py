@@ -1,7 +1,5 @@
 """Killed anywhere: SIGKILL of the real command line, by name of the moment and at random, then one more run."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ The bound is ``RLIMIT_DATA``, at which a request for memory fails. It counts add
 and does not use. The pages are long by blanks between their values.
 """
 
-from __future__ import annotations
-
 import resource
 from dataclasses import replace
 from pathlib import Path

@@ -7,8 +7,6 @@ nothing was created twice. In the end an audit has read everything: then every t
 personal of a forgotten order is left, and a loss or a rebuild leaves the tables the same. ``world.py`` has the steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pytest

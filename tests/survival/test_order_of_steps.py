@@ -3,8 +3,6 @@
 No kill shows a file that was not synced. So the steps of a run are watched as they come, in this process.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

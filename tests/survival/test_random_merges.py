@@ -6,8 +6,6 @@ backfill last read it are void; among the rest the newest ``updated_at`` counts,
 the last version whose window has it. The clocks of these windows go back as they like.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Analysts and the writer: nobody meets a locked, missing or half-written file, an error or half of a load."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

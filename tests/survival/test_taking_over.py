@@ -6,8 +6,6 @@ store holds up whoever takes over, as it should. A run of a lake is a pod: its d
 rest is in PostgreSQL and a store. A pod may also lose its sessions in PostgreSQL while no other run takes over.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ the new one, and nothing half visible. On a lake maintenance then leaves no obje
 
 # ruff: noqa: F811 - a fixture that is imported is named again by whoever uses it
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable

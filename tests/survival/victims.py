@@ -1,7 +1,5 @@
 """Commands that are killed: what each of them finds, and what is promised after the kill."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from collections import Counter

@@ -4,8 +4,6 @@ The installation is driven as an operator does: by commands, by files that are l
 command says. Nothing here knows how the product works.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import shutil
@@ -338,7 +336,7 @@ class World:
         steps = ", ".join(self.told)
         return f"{len(found)} differences, such as {sorted(set(found))[:8]}, after: {steps}\n{self.said[-3000:]}"
 
-    def take(self, step: Callable[[World], None]) -> None:
+    def take(self, step: Callable[..., None]) -> None:
         self.told.append(step.__name__)
         step(self)
 
