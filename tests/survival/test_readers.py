@@ -7,20 +7,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests.bench import FEWER, Bench, let_pass, opened_store, queried
+from tests.bench import FEWER, Bench, let_pass, queried
 from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.installation import read_installation
-from wms_sync.reports.reader import python_lines
 from wms_sync.shipments.load.refresh import refresh
-from wms_sync.targets.ducklake.target import Lake
 from wms_sync.targets.errors import DatabaseOpenError
 
 OPENING = """
@@ -55,7 +52,6 @@ sys.stdin.readline()
 COUNT = "select count(*) from shipments"
 SHIPMENTS, NEW = FEWER.shipments, 10
 """In the sandbox at first, and before each publishing."""
-READERS_OF_A_LAKE, PER_MAINTENANCE = 8, 5
 
 
 def sync_more(bench: Bench, sandbox) -> None:
@@ -232,49 +228,3 @@ def test_the_doctor_continues_after_an_unforeseen_error(bench):
     assert found["time zones"].severity == found["tables-unreadable"].severity == "error"
     assert "CatalogException" in found["time zones"].text
     assert found["alerts"].severity == "warning"
-
-
-READING = """
-import sys, time
-exec(sys.argv[1])
-asked, rows = 0, set()
-while True:
-    connection.begin()
-    for schema, table in (("main", "shipments"), ("main", "orders"), ("main", "packages"), ("main", "shipment_items")):
-        counted = connection.execute(f"select count(*) from {schema}.{table}").fetchone()[0]
-        told = connection.execute(
-            "select rows_in_table from ops.checks where name = ?", [f"{table}_have_unique_keys"]).fetchone()[0]
-        assert counted == told, (table, counted, told)
-        time.sleep(0.1)
-    orphans = connection.execute(
-        "select count(*) from packages anti join shipments on packages.shipment_id = shipments.id").fetchone()[0]
-    assert orphans == 0
-    seen, at = connection.execute("select count(*), any_value(loaded_at) from shipments, ops.latest_load").fetchone()
-    [shown] = connection.execute("select shipments from marts.freshness").fetchone()
-    assert shown == seen
-    rows.add(seen)
-    connection.commit()
-    asked += 1
-    print(asked, *sorted(rows), flush=True)
-    time.sleep(1)
-"""
-
-
-@pytest.mark.targets("lake")
-def test_readers_of_a_lake_see_whole_loads(sandbox, settings_for, lakes, request):
-    """What a load says of itself is read in the same transaction as the rows; every table is counted against it."""
-    settings = settings_for(sandbox, analytics="ducklake", state_url=lakes.new())
-    bench = Bench(settings, opened_store(settings))
-    bench.sync()
-    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
-    readers = [reader(READING, lines) for _ in range(READERS_OF_A_LAKE)]
-    loads = PUBLISHINGS.of(soak=request.config.getoption("--soak"))
-    for number in range(1, loads + 1):
-        sync_more(bench, sandbox)
-        if number % PER_MAINTENANCE == 0:
-            Lake(settings).maintain(bench.store.turn, timedelta(days=1))
-        assert all(process.poll() is None for process in readers)
-    for process in readers:
-        _, *seen = said(process)
-        assert set(seen) <= {SHIPMENTS + number * NEW for number in range(loads + 1)}
-    bench.store.close()
