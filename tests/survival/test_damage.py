@@ -17,7 +17,6 @@ from tests.bench import CONFIG, IMPATIENT, NOW, Bench, let_pass, logged, opened_
 from tests.master_data.conftest import pushed as push_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.intervals import subtract
 from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
 from wms_sync.master_data.plan import RowStatus
 from wms_sync.master_data.push import PushReport
@@ -25,7 +24,7 @@ from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.state.ledger import Entry, State
-from wms_sync.state.snapshot_files import AnotherInstallation, write_snapshot
+from wms_sync.state.snapshot_files import AnotherInstallation
 from wms_sync.targets.errors import AnotherServiceError, PublishedElsewhere, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover_state
 
@@ -85,19 +84,6 @@ def test_a_lost_state_store_is_restored_without_reading(bench, sandbox, old, tmp
     assert remembered(bench) == before
     bench.read()
     assert pages_asked(sandbox) == []
-
-
-def test_what_was_read_since_the_snapshot_is_read_again(bench, sandbox):
-    """A run reads, is killed, and the state store is lost before the next one."""
-    bench.begin(sandbox, night)
-    write_snapshot(bench.layout, bench.store)
-    let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
-    first = bench.read()
-    bench.lose_the_state_store(during_a_run=True)
-    assert any(first.window_ids[0] in line for line in read_again(bench))
-    assert not subtract(first.intervals, [window.interval for window in bench.store.windows("landed")])
-    bench.load()
-    bench.assert_equal(sandbox)
 
 
 def foreign_store(bench: Bench, folder: Path) -> Path:
