@@ -2,7 +2,6 @@
 
 import gzip
 import shutil
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -10,20 +9,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from tests.bench import CONFIG, IMPATIENT, NOW, Bench, let_pass, logged, opened_store, pages_asked
-from tests.master_data.conftest import pushed as push_of
-from wms_sandbox.app import Sandbox
+from tests.bench import NOW, Bench, let_pass, logged, opened_store, pages_asked
 from wms_sandbox.server import SandboxServer
-from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
-from wms_sync.master_data.plan import RowStatus
-from wms_sync.master_data.push import PushReport
+from wms_sync.master_data.kinds import RETAILERS
 from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
-from wms_sync.state.ledger import Entry, State
 from wms_sync.state.snapshot_files import AnotherInstallation
 from wms_sync.targets.errors import AnotherServiceError, PublishedElsewhere, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover_state
@@ -50,10 +43,6 @@ def night(bench: Bench) -> list[str]:
     said = read_again(bench)
     bench.load()
     return said
-
-
-def pushed(bench: Bench, path: Path) -> PushReport:
-    return push_of(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
 
 
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:
@@ -150,38 +139,6 @@ def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
         list(pool.map(lambda _: recover_state(bench.settings), range(4)))
     bench.store = opened_store(bench.settings)
     assert remembered(bench) == before
-
-
-def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
-    """The old copy knows of one product and of a refusal; what was created since, or is in doubt, is in the journal."""
-    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
-    service = str(bench.settings.base_url)
-    doubtful = Entry(service, "products", "A-1", State.DOUBT, "{}", "0" * 64, None, "pushed", 1, "-", NOW, None, None)
-
-    async def refuse(request: Request) -> Response | None:
-        refusal = {"errors": [{"type": "application", "message": "Not today."}]}
-        return JSONResponse(refusal, 422) if b"P2" in await request.body() else None
-
-    path, backup = tmp_path / "products.csv", tmp_path / "backup.db"
-    path.write_text("sku,name\nP1,One\nP2,Two\n")
-    sandbox.sandbox.intercept = refuse
-    pushed(bench, path)
-    with sqlite3.connect(bench.layout.state) as state:
-        state.execute("vacuum into ?", [str(backup)])
-    state.close()
-    sandbox.sandbox.intercept = None
-    path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
-    pushed(bench, path)
-    bench.store.ledger.record([doubtful])
-    night(bench)
-    for is_rebuilt in (False, True):
-        bench.lose_the_state_store(backup)
-        bench.recover()
-        if is_rebuilt:
-            rebuild(bench.run)
-        assert pushed(bench, path).counts == {RowStatus.ALREADY_THERE: 3}
-        assert doubtful in bench.store.ledger.all()
-    assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
 
 
 def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):

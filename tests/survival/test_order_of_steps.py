@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.bench import Bench
+from tests.bench import IMPATIENT, Bench
+from tests.master_data.conftest import pushed
 from tests.survival.moments import watched
-from tests.survival.test_damage import pushed
+from wms_sync.master_data.kinds import PRODUCTS
 
 PUT = "Turn.put_in_place > put_in_place: before replace"
 NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
@@ -77,5 +78,5 @@ def test_an_intent_is_synced_before_its_create(bench, tmp_path):
     path.write_text("sku,name\nP1,One\n")
     came: list[str] = []
     with watched(came.append):
-        pushed(bench, path)
+        pushed(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
     assert_in_order(PUSHED, came[: came.index(SENT) + 1])
