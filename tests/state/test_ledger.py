@@ -19,6 +19,7 @@ from wms_sync.state.ledger import (
 from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LATER = MOMENT + timedelta(days=1)
 
 
 @pytest.fixture
@@ -45,30 +46,16 @@ def intent(key: str, **values) -> Entry:
     return replace(entry, **values)
 
 
-def test_an_outcome_takes_the_place_of_its_intent(ledger):
-    intended = intent("ü|'\"")
-    ledger.record([intended])
-    assert ledger.entries("service", "retailers", [intended.key]) == {intended.key: intended}
-    created = replace(intended, state=State.CREATED, remote_id=2**40, settled_at=MOMENT + timedelta(seconds=1))
-    ledger.record([created])
-    assert ledger.entries("service", "retailers", [intended.key]) == {intended.key: created}
-
-
-def test_kinds_services_and_keys_are_apart(ledger):
-    others = [intent("A"), intent("a", service="another"), intent("a", kind="products")]
-    ledger.record([intent("a", attempts=9), *others])
-    assert [entry.attempts for entry in ledger.entries("service", "retailers", ["a", "b"]).values()] == [9]
-    assert set(ledger.entries("service", "retailers", ["a", "A"])) == {"a", "A"}
+def test_what_was_recorded_last_is_there(ledger):
+    """Kinds, services and keys are apart, and there may be more rows than a statement takes."""
+    outcome = intent("ü|'\"", state=State.CREATED, remote_id=2**40, settled_at=LATER)
+    rows = [intent("a", attempts=9), intent("A"), *(intent(f"key {at}") for at in range(2 * KEYS_PER_STATEMENT))]
+    others = [intent("a", service="another"), intent("a", kind="products")]
+    ledger.record([intent(outcome.key), *rows, *others])
+    ledger.record([outcome])
+    found = ledger.entries("service", "retailers", ["b", outcome.key, *(row.key for row in rows)])
+    assert found == {row.key: row for row in (outcome, *rows)}
     assert set(others) < set(ledger.all())
-
-
-def test_many_rows_are_written_and_read(ledger):
-    rows = [intent(f"key {number}") for number in range(2 * KEYS_PER_STATEMENT + 1)]
-    ledger.record(rows)
-    assert ledger.entries("service", "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
-
-
-LATER = MOMENT + timedelta(days=1)
 
 
 @pytest.mark.parametrize(
@@ -84,17 +71,10 @@ LATER = MOMENT + timedelta(days=1)
     ],
 )
 def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
-    old, new = [intent("a", **older)], [intent("a", **newer)]
-    ledger.record(old)
-    assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
-    assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_newest_of_several_copies_counts_in_any_order(ledger, order):
-    """The journal in the data folder may be newer than the one in the bucket."""
-    old, new = intent("a"), intent("a", state=State.CREATED, settled_at=MOMENT)
-    assert ledger.take_in([old, new][::order]) == 1
+    """Of several copies in any order: the journal in the data folder may be newer than the one in the bucket."""
+    old, new = intent("a", **older), intent("a", **newer)
+    ledger.record([old])
+    assert [ledger.take_in(copies) for copies in ([old], [new, old], [old, new])] == [0, 1, 0]
     assert ledger.entries("service", "retailers", ["a"]) == {"a": new}
 
 
