@@ -1,4 +1,4 @@
-"""The ledger of creates, and what pushes left of files, over SQLite and over a real PostgreSQL."""
+"""The ledger of creates, over SQLite and over a real PostgreSQL."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,6 @@ from wms_sync.state.ledger import (
     UNSURE,
     CreatesJournal,
     Entry,
-    PushedFile,
     PushLedger,
     Sighting,
     State,
@@ -112,17 +111,6 @@ def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
     assert sorted(CreatesJournal(path).entries(), key=rows.index) == rows
 
 
-def test_the_journal_keeps_an_outcome_whatever_the_clock_does(tmp_path):
-    journal = CreatesJournal(tmp_path / "creates.jsonl")
-    intended = [intent(str(number), intended_at=LATER) for number in range(300)]
-    created = [
-        replace(entry, state=State.CREATED, settled_at=MOMENT if number % 10 else LATER + timedelta(seconds=1))
-        for number, entry in enumerate(intended)
-    ]
-    journal.append([*intended, *created])
-    assert journal.entries() == created
-
-
 @pytest.mark.parametrize(
     ("state", "answered", "becomes", "remote_id"),
     [
@@ -142,15 +130,3 @@ def test_a_sighting_settles_a_doubt_once(ledger, state, answered, becomes, remot
 def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
     with PushLedger.opened(f"sqlite:///{tmp_path}/state.db") as ledger, ledger.engine.connect() as connection:
         assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
-
-
-def test_the_newest_push_of_a_file_counts(store):
-    first = PushedFile("service", "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
-    other = replace(first, path="/b.csv", began_at=MOMENT + timedelta(hours=1), unsent=0)
-    files = store.pushed_files
-    for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
-        files.record(file)
-    assert files.of_kind("service", "retailers") == {"/a.csv": first, "/b.csv": other}
-    assert list(files.unfinished()) == [first, other]
-    files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
-    assert list(files.unfinished()) == [other]

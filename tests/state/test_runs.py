@@ -23,22 +23,6 @@ def records(url):
         yield opened
 
 
-def test_a_run_of_two_phases_is_one_record(records):
-    running = RunRecord("a", "sync", "schedule", phases={"read": 1.23}, counts={"records": 7})
-    ended = replace(
-        running,
-        outcome="succeeded",
-        phases={"read": 1.23, "load": 2.0},
-        counts={"records": 7, "merged": 70},
-        data_as_of=MOMENT,
-        ended_at=MOMENT,
-    )
-    for record in (running, ended):
-        records.save(record)
-        assert records.newest(5) == (record,)
-    assert records.of("b") is None
-
-
 def test_only_the_newest_are_kept(records):
     records.save(RunRecord("run-0", "sync", "ui"))
     with records.engine.begin() as connection:

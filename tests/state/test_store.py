@@ -1,7 +1,6 @@
 """The state store over SQLite and over a real PostgreSQL."""
 
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -66,10 +65,3 @@ def test_coverage_that_is_withdrawn_ends_at_the_moment(store):
     assert {found.id for found in store.windows("loaded") if not found.covers_time} == {"loaded 4", "undated", "audit"}
     assert [found.id for found in store.windows("abandoned")] == ["reading 2"]
     assert [store.window(found.id) for found in untimed] == untimed
-
-
-def test_the_newer_observation_is_kept(store):
-    store.observe("seen", 5, "here")
-    store.observe("seen", 6, "there")
-    seen: Any = store.observation("seen")
-    assert (seen.value, seen.about) == (6, "there")
