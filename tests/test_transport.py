@@ -286,23 +286,6 @@ def test_a_sync_completes_or_the_next_does(case, sandbox, bench, settings_for):
     assert len(bench.store.covered()) == 1
 
 
-def test_a_token_that_expires_ends_no_sync(sandbox, bench, settings_for, tmp_path):
-    """Every thread has its request refused, and one reads the file again, in which the new token is by then."""
-    path = tmp_path / "token"
-    path.write_text(CONFIG.token)
-    bench.settings = settings_for(sandbox, page_size=PAGE_SIZE, api_token=None, api_token_file=path)
-
-    def expire(answer: Response) -> Response:
-        path.write_text("renewed")
-        sandbox.sandbox.config = replace(sandbox.sandbox.config, token="renewed")
-        return answer
-
-    misbehave(sandbox.sandbox, Case("", AGAIN, expire))
-    sync(bench)
-    assert 401 in {request.status for request in sandbox.sandbox.requests}
-    assert len(set(bench.landed_ids())) == SHIPMENTS
-
-
 def test_the_document_lists_these_cases_and_no_others():
     listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", DOCUMENT, re.MULTILINE)
     assert listed[2:] == [(case.name, case.outcome) for case in CASES]
