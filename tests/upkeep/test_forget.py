@@ -214,16 +214,6 @@ def test_a_damaged_file_of_others_stays_known_as_damaged(stored):
     assert [found.place for found in verify(stored.settings).damaged] == [damaged]
 
 
-def test_an_old_state_store_takes_no_rewritten_page_for_damaged(stored, tmp_path):
-    order, *_ = orders_with_addresses(stored)
-    copy = shutil.copy(stored.layout.state, tmp_path / "old.db")
-    assert forget(stored.run, [order]).pages
-    stored.lose_the_state_store(copy)
-    stored.recover()
-    assert_recorded(stored)
-    assert stored.store.forgotten() == {order}
-
-
 def test_orders_are_forgotten_although_files_are_damaged(stored):
     """Else no run would ever end again: each first finishes what was to be forgotten. What is damaged comes again."""
     orders = orders_with_addresses(stored)[:2]
