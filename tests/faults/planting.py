@@ -21,12 +21,7 @@ import pytest
 from tests.faults.every import FAULTS
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements")
-"""Folders; of the files beside them, all are copied."""
 MEMORY = Path("/dev/shm")
-READABLE = 0o755
-"""PostgreSQL runs as another user."""
-MOST_SECONDS = 900
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", re.MULTILINE)
 
 
@@ -48,12 +43,12 @@ def copied() -> Iterator[Path]:
     """Copy the source, the tests and what they read, with Python's compiled files."""
     with TemporaryDirectory(prefix="fault-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         copy = Path(folder) / "copy"
-        for name in COPIED:
+        for name in ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements"):
             shutil.copytree(ROOT / name, copy / name, symlinks=True)
         for path in ROOT.iterdir():
             if path.is_file():
                 shutil.copy2(path, copy / path.name)
-        copy.parent.chmod(READABLE)
+        copy.parent.chmod(0o755)  # PostgreSQL runs as another user
         yield copy
 
 
@@ -62,6 +57,4 @@ def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     python_path = f"{copy / 'src'}:{copy}"
     environment = os.environ | {"PYTHONPATH": python_path, "PYTEST_DEBUG_TEMPROOT": str(copy.parent)}
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", *arguments]
-    return subprocess.run(
-        command, cwd=copy, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
-    )
+    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=900, check=False)

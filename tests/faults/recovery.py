@@ -2,8 +2,6 @@
 
 from tests.faults.fault import Fault
 
-PAGE = "a raw page is missing, cut short or altered"
-FOREIGN = "the state store of another installation is named, or no snapshot says whose a folder of pages is"
 FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
 ENGINE = ("tests/state/test_engine.py",)
 
@@ -26,7 +24,7 @@ FAULTS = (
     ),
     Fault(
         "the state store of another installation is used",
-        (FOREIGN,),
+        ("the state store of another installation is named, or no snapshot says whose a folder of pages is",),
         "src/wms_sync/state/snapshot_files.py",
         "if known is not None and known.id != newest.id:",
         "if False:",
@@ -106,7 +104,7 @@ FAULTS = (
     ),
     Fault(
         "an altered page is flattened",
-        (PAGE,),
+        ("a raw page is missing, cut short or altered",),
         "src/wms_sync/shipments/flatten/window.py",
         "        refuse_damaged(layout, landed)\n",
         "",

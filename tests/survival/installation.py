@@ -37,11 +37,9 @@ IN_FLIGHT = 2 * PARALLEL
 ENDED = 0, 3
 """Exit codes of a command that did its work; with 3 a push names rows that were not created."""
 KILLED = -9
-STOPPED = "State:\tT"
 SECONDS = 900
 """How long a command lasts at most. The machine may have other work."""
 Rows = dict[str, list[tuple[object, ...]]]
-PROVENANCE = ("_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at")
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class Installation:
         """The command, which has come to the moment and stands still."""
         process = self.start(*command, kill=replace(moment, signal=signal.SIGSTOP))
         status = Path(f"/proc/{process.pid}/status")
-        wait_until(f"a stop at {moment}", 120, lambda: not process.is_running or STOPPED in status.read_text())
+        wait_until(f"a stop at {moment}", 120, lambda: not process.is_running or "State:\tT" in status.read_text())
         assert process.is_running, process.stderr
         return process
 
@@ -173,7 +171,7 @@ def rows_in(connection: duckdb.DuckDBPyConnection) -> Rows:
         "select schema_name || '.' || table_name, list(column_name order by column_index) from duckdb_columns() "
         "where not internal and schema_name not in ('ops', 'marts') and not list_contains(?, column_name) "
         "and database_name = current_database() group by all order by all",
-        [list(PROVENANCE)],
+        [["_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at"]],
     ).fetchall()
     return {
         table: connection.execute(f"select {', '.join(map(quote, names))} from {table} order by all").fetchall()

@@ -22,14 +22,12 @@ from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
 
 MIB = 1024 * 1024
-TOO_LITTLE = 150 * MIB
-BLANKS = b" " * (3 * MIB)
 SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
 
 
 def sync_within_too_little() -> None:
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    bound = int(lines["VmData"].split()[0]) * 1024 + TOO_LITTLE
+    bound = int(lines["VmData"].split()[0]) * 1024 + 150 * MIB
     resource.setrlimit(resource.RLIMIT_DATA, (bound, bound))
     main(["sync"])
 
@@ -41,7 +39,7 @@ def test_too_little_memory_is_reported_and_mended(server, tmp_path):
         if not asks_for_page(request.url.query):
             return None
         answer = await sandbox._serve(request)
-        padded = content_of(answer)[:-1] + BLANKS + b"}"
+        padded = content_of(answer)[:-1] + b" " * (3 * MIB) + b"}"
         return Response(igzip.compress(padded, 0), headers={"Content-Encoding": "gzip"})
 
     expected = expected_tables(server)

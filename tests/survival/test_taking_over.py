@@ -67,7 +67,6 @@ MOMENTS = {**IN_A_FOLDER, **IN_A_LAKE}
 SHARE = {("folder", "a page is landed"), ("lake", "a load was committed")}
 """Of ``make proof``; ``tests/state/test_turns.py`` overtakes turns in both kinds of state store, and
 ``tests/targets/test_lake.py`` a writer of a lake before its commit."""
-CASES = [*(("folder", title) for title in IN_A_FOLDER), *(("lake", title) for title in IN_A_LAKE)]
 LOCKS = "pid in (select pid from pg_locks where locktype = 'advisory' and granted)"
 KEPT = """
 select schemaname || '.' || tablename from pg_tables
@@ -150,7 +149,9 @@ def resumed(process: Command) -> Ended:
     return process.ended(SECONDS)
 
 
-@pytest.mark.parametrize(("kind", "title"), CASES)
+@pytest.mark.parametrize(
+    ("kind", "title"), [*(("folder", title) for title in IN_A_FOLDER), *(("lake", title) for title in IN_A_LAKE)]
+)
 def test_a_run_that_was_overtaken_writes_nothing(title, machine, expected):
     first, process = suspended_at(title, machine)
     machine.take_lock()
@@ -208,16 +209,18 @@ def test_runs_wait_for_one_that_is_suspended(install, service, expected):
     installation.assert_coverage_is_true()
 
 
-INTENDED = Moment("Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit")
-"""The first creates are intended and none has been sent."""
-
-
 def test_a_push_that_was_overtaken_sends_no_create(tmp_path):
     path = tmp_path / "given.csv"
     path.write_text("type,sku,name\n" + "".join(f"Product,P{number},Name {number}\n" for number in range(100)))
     with SandboxServer(Sandbox(CONFIG)) as server:
         installation = Installation(tmp_path / "data", server)
-        first = installation.suspended(INTENDED, "push", "products", str(path))
+        # the first creates are intended and none has been sent
+        first = installation.suspended(
+            Moment("Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit"),
+            "push",
+            "products",
+            str(path),
+        )
         Machine(installation).take_lock()
         installation.runs("push", "products", str(path), exitcodes=(3,))
         made = server.sandbox.products()

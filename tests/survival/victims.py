@@ -27,8 +27,6 @@ from wms_sync.targets.database import records
 
 FAILED, REFUSED = 1, 2
 BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
-COPIED = Moment("Refresh.run > Refresh._load > FileTarget.load > FileTarget._copy_to: before sendfile")
-PUBLISHED_LAKE = Moment("refresh > Refresh.run > Refresh._load > LakeLoad.publish: before commit")
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20", "WMS_CLOCK_TOLERANCE_SECONDS": "86400"}
 """The sandbox's clock stands still while forgets are killed, which takes minutes."""
 MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
@@ -301,9 +299,7 @@ class Export(Repeated):
 
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction: before commit"
 INTEND = "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: before commit"
-SEND = "Connection.send > Connection._once > Connection._answered > Lane.send: after send"
 REWRITE = "_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"
-PUBLISH = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
 RETAILERS = (
     "code,name,parent_retailer_code",
     *(f"R{at},Name {at},{f'R{at // 10}' if at >= 10 else ''}" for at in range(ROWS)),
@@ -313,7 +309,10 @@ RUNS = {
     "first sync": Run((Moment(RECORD, 8),), synced=False),
     "night": Run(),
     "backfill": Run(typed=BACKFILL, again=BACKFILL),
-    "rebuild": Run((Moment(PUBLISH),), typed=("rebuild",)),
+    "rebuild": Run(
+        (Moment("Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"),),
+        typed=("rebuild",),
+    ),
     "compaction": Run(targets=("file",), bloated=True),
     "night without its state store": Run(
         (Moment("recover_state > _recover_state > Snapshots.put_back > Guarded._transaction: before commit"),),
@@ -322,14 +321,27 @@ RUNS = {
     ),
     "maintenance": Run(typed=("maintain",), targets=("lake",)),
 }
-PUBLISHING = Run(since={"file": COPIED, "lake": PUBLISHED_LAKE}, seconds=0.1)
+PUBLISHING = Run(
+    since={
+        "file": Moment("Refresh.run > Refresh._load > FileTarget.load > FileTarget._copy_to: before sendfile"),
+        "lake": Moment("refresh > Refresh.run > Refresh._load > LakeLoad.publish: before commit"),
+    },
+    seconds=0.1,
+)
 """A part of each run, so it is killed only at random."""
 VICTIMS = {
     **RUNS,
     "push of retailers": Push(
-        (Moment(INTEND, 3),), kind="retailers", lines=RETAILERS, key="code", under_way=AHEAD_UNIQUE
+        (Moment(INTEND, 3),),
+        kind="retailers",
+        lines=RETAILERS,
+        key="code",
+        under_way=AHEAD_UNIQUE,
     ),
-    "push of products": Push((Moment(SEND, 40),), lines=PRODUCTS),
+    "push of products": Push(
+        (Moment("Connection.send > Connection._once > Connection._answered > Lane.send: after send", 40),),
+        lines=PRODUCTS,
+    ),
     "forget": Forget((Moment(REWRITE),)),
     "backup": Backup((Moment("backup > _attempt: before rename", 1), Moment("backup > _attempt: after rename", 2))),
     "export": Export((Moment("export_all > put_in_place: before replace"),)),
