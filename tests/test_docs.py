@@ -4,7 +4,7 @@ import ast
 import re
 import shlex
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -30,23 +30,19 @@ from wms_sync.shipments.load.checks import checks
 
 DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
-MARKDOWN = MarkdownIt("commonmark").enable("table")
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
-TYPED = re.compile(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)")
 NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
 """A name in snake case, as of a column or a check; ``x_id`` stands for any."""
 WORDS = 22_000
 """The most words of all docs, generated pages included."""
 PROJECT = tomllib.loads(read(ROOT / "zensical.toml"))["project"]
 SITE, REPOSITORY = PROJECT["site_url"], PROJECT["extra"]["social"][0]["link"]
-PUBLISHED = {"sandbox/report.html", "sandbox/dictionary.html"}
-"""What ``make site`` puts beside the pages."""
 
 
 @cache
 def tokens(page: Path) -> tuple[Token, ...]:
-    return tuple(MARKDOWN.parse(read(page)))
+    return tuple(MarkdownIt("commonmark").enable("table").parse(read(page)))
 
 
 def inline(page: Path, kind: str) -> Iterator[Token]:
@@ -94,7 +90,8 @@ def linked(page: Path) -> Iterator[tuple[Path, str]]:
         if in_repository := re.match(rf"{REPOSITORY}/(?:blob|tree)/main/(.+)", target):
             yield ROOT / in_repository[1], anchor
         elif target.startswith(SITE):
-            if (path := target.removeprefix(SITE)) not in PUBLISHED:
+            # beside the pages `make site` puts two files
+            if (path := target.removeprefix(SITE)) not in {"sandbox/report.html", "sandbox/dictionary.html"}:
                 yield (DOCS / path).with_suffix(".md" if path.endswith(".html") else Path(path).suffix), anchor
         elif not target.startswith("http"):
             yield (page.parent / target).resolve() if target else page, anchor
@@ -161,22 +158,14 @@ def test_what_a_page_names_exists(page):
     assert {name for name in named if not any(str(path).endswith(f"/{name}") for path in paths)} == set()
 
 
-@cache
-def said() -> set[str]:
-    """Return every text in the code that may be part of a message; what is filled in ends a text."""
-    nodes = (node for path in (*modules("src/wms_sync"), *modules("pipelines")) for node in ast.walk(parsed(path)))
-    return {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
-
-
-def unsaid(parts: Collection[str]) -> list[str]:
-    """Return those parts of messages that no text in the code has."""
-    assert len(parts) > 20
-    return [part for part in sorted(parts) if not any(part in text for text in said())]
-
-
 def test_explained_messages_are_in_the_code():
+    """Each part, in a text of the code that may be part of a message; what is filled in ends a text."""
+    nodes = (node for path in (*modules("src/wms_sync"), *modules("pipelines")) for node in ast.walk(parsed(path)))
+    said = {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
     cells = "\n".join(row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message")
-    assert unsaid({part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}) == []
+    parts = {part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}
+    assert len(parts) > 20
+    assert [part for part in sorted(parts) if not any(part in text for text in said)] == []
 
 
 def test_the_readme_shows_what_an_analyst_sees_in_the_demo(tmp_path, monkeypatch, capsys):
@@ -223,7 +212,7 @@ def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
     for line in (
         line for language in ("sh", "text") for block in blocks(page, language) for line in block.splitlines()
     ):
-        if typed := TYPED.match(line):
+        if typed := re.match(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", line):
             for name in re.findall(r"\S+\.csv", line):
                 Path(name).parent.mkdir(parents=True, exist_ok=True)
                 Path(name).touch()
@@ -236,13 +225,6 @@ def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
             assert {word for word in arguments if word.startswith("--")} <= options, code.content
 
 
-@pytest.fixture
-def analyst(tmp_path, monkeypatch) -> Path:
-    """The folder of an analyst, with the published file of an installation that has read nothing yet."""
-    monkeypatch.chdir(tmp_path)
-    return empty_tables(tmp_path / "data" / "analytics.duckdb")
-
-
 @pytest.mark.parametrize(
     "page",
     # these have tests of their own
@@ -253,8 +235,10 @@ def analyst(tmp_path, monkeypatch) -> Path:
     ],
     ids=shown,
 )
-def test_sql_and_python_in_examples_run(page, analyst, capsys):
-    with duckdb.connect(analyst, read_only=True) as connection:
+def test_sql_and_python_in_examples_run(page, tmp_path, monkeypatch, capsys):
+    """In the folder of an analyst, with the published file of an installation that has read nothing yet."""
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect(empty_tables(tmp_path / "data" / "analytics.duckdb"), read_only=True) as connection:
         for example in blocks(page, "sql"):
             connection.execute(example)
     for example in blocks(page, "python"):

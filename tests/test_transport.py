@@ -43,9 +43,6 @@ pytestmark = pytest.mark.proof
 
 DOCUMENT = Path(__file__).with_name("transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 20, 5
-AFTER = 2
-"""So many pages are served as they should be."""
-LIMITS = TimeLimits(connect=2, read=0.5, answer=1)
 AGAIN = "retried"
 GOES_ON = "accepted"
 ANEW = "window read again"
@@ -143,12 +140,15 @@ def stops(name: str, error: type[WmsSyncError], says: str, answer: Answer) -> Ca
 LOSE = edited(lambda page: page.update(collection=page["collection"][:-1]))
 
 
-SOON = format_datetime(NOW + timedelta(seconds=1), usegmt=True)
-"""By the service's clock, which is months behind."""
 CASES = [
     Case("429 without `Retry-After`", AGAIN, instead(429)),
     Case("429 with `Retry-After` in seconds", AGAIN, instead(429, "", {"Retry-After": "0.2"})),
-    Case("429 with `Retry-After` as a date", AGAIN, instead(429, "", {"Retry-After": SOON})),
+    Case(
+        "429 with `Retry-After` as a date",
+        AGAIN,
+        # by the service's clock, which is months behind
+        instead(429, "", {"Retry-After": format_datetime(NOW + timedelta(seconds=1), usegmt=True)}),
+    ),
     Case("409, too many at once", AGAIN, instead(409)),
     Case("500 with HTML", AGAIN, instead(500, "<html>oops</html>", HTML)),
     Case("502 with HTML", AGAIN, instead(502, "<html>bad gateway</html>", HTML), times=3),
@@ -239,7 +239,7 @@ CASES = [
 
 def misbehave(sandbox: Sandbox, case: Case) -> None:
     """Let the sandbox serve two right pages, then do what the case says."""
-    numbers = itertools.count(1 - AFTER)
+    numbers = itertools.count(-1)  # two pages are served as they should be
 
     async def pages(request: Request) -> Response | None:
         if not asks_for_page(request.url.query):
@@ -262,7 +262,9 @@ def sandbox(server):
 
 
 def sync(bench: Bench) -> None:
-    with GlobalApi.from_settings(bench.settings, policy=IMPATIENT, limits=LIMITS) as api:
+    with GlobalApi.from_settings(
+        bench.settings, policy=IMPATIENT, limits=TimeLimits(connect=2, read=0.5, answer=1)
+    ) as api:
         bench.reading(api).sync()
 
 
