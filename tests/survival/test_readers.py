@@ -1,13 +1,9 @@
 """Analysts and the writer: nobody meets a locked, missing or half-written file, an error or half of a load."""
 
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -151,52 +147,6 @@ def test_logs_of_analysts_are_reported_and_do_no_harm(bench, sandbox):
         sync_more(bench, sandbox)
     assert not log.exists()
     assert queried(bench.layout.published, COUNT) == [(SHIPMENTS + 2 * NEW,)]
-
-
-UNPRIVILEGED = """
-import os, sys, duckdb, sqlite3
-import filecmp, pandas, sqlalchemy.dialects.sqlite  # what is imported late may lie where only root reads
-from pathlib import Path
-from tests.bench import opened_store
-from wms_sync.errors import WmsSyncError
-from wms_sync.targets.opening import open_for_reading
-from wms_sync.shipments.load.refresh import refresh
-from wms_sync.settings import Settings
-from wms_sync.state.store import Run
-if os.geteuid() == 0:
-    os.setuid(65534)
-settings = Settings.load(_env_file=None, data_dir=Path(sys.argv[1]))
-published = settings.data_dir / "analytics.duckdb"
-store = opened_store(settings)
-print(refresh(Run(settings, store, "test")).published)
-store.close()
-print(oct(published.stat().st_mode & 0o777))
-try:
-    duckdb.connect(published)
-except duckdb.IOException as error:
-    print("Permission denied" in str(error))
-with duckdb.connect(published, read_only=True) as connection:
-    print(*connection.execute("select count(*) from shipments").fetchone())
-published.chmod(0)
-try:
-    open_for_reading(settings.layout, published).__enter__()
-except WmsSyncError as error:
-    print(str(error).startswith(f"{published} cannot be used (Permission denied)."))
-"""
-
-
-def test_the_published_file_is_read_only_and_replaced(bench, sandbox):
-    bench.first_sync(sandbox)
-    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are root's alone
-        Path(folder).chmod(0o755)
-        data = shutil.copytree(bench.layout.root, Path(folder) / "data")
-        if os.geteuid() == 0:
-            for path in (data, *data.rglob("*")):
-                os.chown(path, 65534, 65534)
-        command = [sys.executable, "-c", UNPRIVILEGED, str(data)]
-        told = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
-    assert told.stderr == ""
-    assert told.stdout.split() == ["True", "0o400", "True", str(SHIPMENTS), "True"]
 
 
 def test_an_analyst_who_writes_hinders_nobody(bench, sandbox):
