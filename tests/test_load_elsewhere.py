@@ -8,6 +8,7 @@ import duckdb
 from click.testing import CliRunner
 from pyarrow.parquet import read_schema
 
+from tests.bench import let_pass
 from tests.test_docs import DOCS, blocks, rows
 from wms_sync.catalogue import table, tables
 from wms_sync.cli.main import main
@@ -34,8 +35,7 @@ def test_the_files_have_the_types_of_the_page(bench, sandbox):
 
 def test_the_examples_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
     bench.first_sync(sandbox)
-    sandbox.sandbox.advance(seconds=7200, changed=40, new=5, packages_removed=12, orders=20)
-    sandbox.sandbox.advance(seconds=60)
+    let_pass(sandbox.sandbox, seconds=7200, changed=40, new=5, packages_removed=12, orders=20)
     bench.sync()
     monkeypatch.chdir(tmp_path)
     [command] = blocks(PAGE, "sh")

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from tests.bench import CONFIG, NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
+from tests.bench import CONFIG, NOW, Bench, let_pass, no_file_larger_than, opened_store, queried, settings_in
 from tests.lakes import Lakes
 from tests.running import run_sync, unrecorded_run
 from tests.services import transport_to
@@ -70,8 +70,7 @@ def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> P
     settings = settings_in(folder / "data", service, include_addresses=True)
     night(settings, service)
     backup(settings, folder / "backups")
-    service.sandbox.advance(seconds=3600, changed=40, orders=20)
-    service.sandbox.advance(seconds=10)
+    let_pass(service.sandbox, seconds=3600, changed=40, orders=20)
     night(settings, service)
     return folder
 
@@ -125,8 +124,7 @@ def test_what_is_restored_is_what_was_there(settings, backups):
         store.ledger.record([CREATED])
     second, third = backup(settings, backups), backup(settings, backups)
     page = first(settings.data_dir, "raw/shipments/2*/page-*").relative_to(settings.data_dir)
-    published = settings.layout.published.name
-    assert second.path / published in {path for path in second.path.iterdir() if path.samefile(third.path / published)}
+    assert (second.path / "analytics.duckdb").samefile(third.path / "analytics.duckdb")
     assert not (second.path / page).samefile(settings.data_dir / page), "the first backup has it too"
     assert (second.path / page).samefile(first(backups, f"*/{page}"))
     assert not any(key.startswith(("raw/shipments", "parquet", "analytics")) for key in third.copied.new)
@@ -188,8 +186,7 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     service.sandbox.rewrite = marked
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     assert restore(elsewhere, made[0].path).copied.left_out == {}
-    with StateStore.opened(elsewhere.database_url) as store:
-        assert store.windows("reading")
+    assert "reading" in {window["state"] for window in state_of(elsewhere)["windows"]}
     night(elsewhere, service)
     assert verify(elsewhere).damaged == ()
     assert shipments(elsewhere) == before
@@ -433,11 +430,10 @@ def test_a_wrong_snapshot_is_refused(settings, backups):
         assert verify(settings, made.path).damaged[0].place == state.relative_to(made.path).as_posix(), title
     assert contents(settings.data_dir) == before
     copy = Path(shutil.copytree(settings.data_dir, settings.data_dir.with_name("copy")))
-    older, newest = sorted(copy.glob("raw/state-*"))
+    newest = max(copy.glob("raw/state-*"))
     newest.write_bytes(b"no snapshot")
     restored = restore(settings, copy, over=settings.data_dir)
     assert [*restored.copied.left_out] == [newest.relative_to(copy).as_posix()]
-    assert int(older.name[6:14]) < int(newest.name[6:14])
     head = newest_head(settings.layout)
     assert head is not None
     assert head.snapshot > int(newest.name[6:14]), "so that it is not taken for an old one"
@@ -494,7 +490,7 @@ def test_a_damaged_state_store_is_named(settings, backups):
     assert verify(settings).damaged == ()
 
 
-def test_a_file_moves_into_a_lake_and_back(settings, backups, service, tmp_path, postgres_url):
+def test_a_file_moves_into_a_lake(settings, backups, service, tmp_path, postgres_url):
     before = shipments(settings)
     backup(settings, backups)
     moved = settings.model_copy(
@@ -509,8 +505,3 @@ def test_a_file_moves_into_a_lake_and_back(settings, backups, service, tmp_path,
     with target_of(moved).published() as connection:
         assert connection.execute(SHIPMENTS).fetchall() == before
     assert verify(moved).damaged == ()
-    back = settings.model_copy(update={"data_dir": tmp_path / "back"})
-    restore(back, backup(moved, tmp_path / "of the lake").path, creates_are_known=True)
-    night(back, service)
-    assert shipments(back) == before
-    assert verify(back).damaged == ()

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from pyarrow import parquet
 
-from tests.bench import NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
+from tests.bench import NOW, Bench, let_pass, no_file_larger_than, opened_store, queried, settings_in
 from tests.unpacked import files_holding
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -73,8 +73,7 @@ def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> P
     with closing(opened_store(settings)) as store:
         bench = Bench(settings, store, service)
         bench.read()
-        service.sandbox.advance(seconds=3600, changed=50, orders=20)
-        service.sandbox.advance(seconds=10)
+        let_pass(service.sandbox, seconds=3600, changed=50, orders=20)
         sync(bench)
     return settings.data_dir
 
