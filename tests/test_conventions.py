@@ -108,8 +108,7 @@ def test_packages_import_only_what_comes_before_them(package, steps):
 
 def test_modules_import_each_other_in_no_circle():
     names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts): path for path in modules("src/wms_sync")}
-    imports = {name: imported(path) & names.keys() for name, path in names.items()}
-    assert list(TopologicalSorter(imports).static_order())
+    assert list(TopologicalSorter({name: imported(path) & names.keys() for name, path in names.items()}).static_order())
 
 
 ABSENT = {
@@ -153,8 +152,7 @@ def test_a_class_name_stands_for_one_class():
     """A reader who searches for it finds one class; an underscore does not tell two apart."""
     paths = [*modules("src/wms_sync"), *modules("pipelines")]
     classes = [node for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
-    names = Counter(node.name.lstrip("_") for node in classes)
-    assert [name for name, count in names.items() if count > 1] == []
+    assert [name for name, count in Counter(node.name.lstrip("_") for node in classes).items() if count > 1] == []
 
 
 def test_constants_stand_above_functions_and_classes():

@@ -17,8 +17,7 @@ def test_a_warehouse_is_named_as_people_write_it():
         _env_file=None, warehouse_timezones=" West = America/Los_Angeles, B=2=Asia/Tokyo,, *=Europe/Berlin"
     ).timezones
 
-    assert zones.named == {"west": "America/Los_Angeles", "b=2": "Asia/Tokyo"}
-    assert zones.default == "Europe/Berlin"
+    assert (zones.named, zones.default) == ({"west": "America/Los_Angeles", "b=2": "Asia/Tokyo"}, "Europe/Berlin")
     assert zones.used == ("America/Los_Angeles", "Asia/Tokyo", "Europe/Berlin")
     assert Settings.load(_env_file=None).timezones.default == "UTC"
 

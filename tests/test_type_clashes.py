@@ -156,8 +156,7 @@ def pages(tmp_path_factory) -> dict[Cell, Page]:
 
 
 def test_the_document_has_every_cell():
-    types = (*TYPES.values(), WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS, ID)
-    assert set(CELLS) == set(product(VALUES, types))
+    assert set(CELLS) == set(product(VALUES, (*TYPES.values(), WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS, ID)))
 
 
 @pytest.mark.parametrize("value", VALUES)

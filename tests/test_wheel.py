@@ -83,8 +83,7 @@ def test_what_the_demo_prints_under_uvx_can_be_typed(wheel, tmp_path):
             command, cwd=tmp_path, env=os.environ | settings, stdin=subprocess.DEVNULL, text=True
         )
 
-    printed = typed('uvx "wms-sync[report]" demo')
-    report, tables, ui, doctor = re.findall(r"uvx .*", printed)
+    report, tables, ui, doctor = re.findall(r"uvx .*", typed('uvx "wms-sync[report]" demo'))
     assert (tmp_path / "data" / "demo" / "report.html").as_uri() in typed(report)
     assert "shipment_id" in typed(tables)
     assert "--port" in typed(f"{ui} --help")

@@ -136,8 +136,9 @@ def played(chance: random.Random, windows: int) -> list[Version]:
                     updated = chance.choice((None, *range(6), 900))
                     packages = chance.randrange(3) if kind == "shipments" else 0
                     status = chance.choice(("new", "packed"))
-                    found = Version(kind, one, reason, f"w{number}", page, read, updated, packages, status, omits)
-                    versions.append(found)
+                    versions.append(
+                        Version(kind, one, reason, f"w{number}", page, read, updated, packages, status, omits)
+                    )
     return versions
 
 

@@ -175,6 +175,6 @@ def test_the_doctor_continues_after_an_unforeseen_error(bench):
     """Another database in the place of ours: it opens, and has no tables."""
     duckdb.connect(bench.layout.published).close()
     found = {one.name: one for one in examine(bench.settings)}
-    assert found["time zones"].severity == found["tables-unreadable"].severity == "error"
+    severities = {"time zones": "error", "tables-unreadable": "error", "alerts": "warning"}
+    assert {name: found[name].severity for name in severities} == severities
     assert "CatalogException" in found["time zones"].text
-    assert found["alerts"].severity == "warning"

@@ -103,8 +103,7 @@ class Run(Victim):
         assert reads_again or installation.asked_twice <= IN_FLIGHT
         pushes = installation.pushes_known()
         with installation.target.published() as connection:
-            shown = connection.execute("from ops.push_ledger order by intended_at, kind, key")
-            assert records(shown) == pushes
+            assert records(connection.execute("from ops.push_ledger order by intended_at, kind, key")) == pushes
         assert all(entry["seen_at"] for entry in pushes)
 
 
@@ -141,16 +140,16 @@ class Push(Victim):
         command = self.command(test, installation)
         everything = {row[self.key] for row in csv.DictReader(self.lines)}
         known = self._known(installation)
-        created = {key for key, state in known.items() if state is State.CREATED}
-        assert created <= self._made(installation) <= known.keys()
+        assert (
+            {key for key, state in known.items() if state is State.CREATED} <= self._made(installation) <= known.keys()
+        )
         assert sum(state is State.INTENDED for state in known.values()) <= self.under_way
 
         if number % 2 == 0:
             installation.lose_state()
         installation.runs(*command)
         doubtful = everything - self._made(installation)
-        unsettled = {key for key, state in self._known(installation).items() if state is not State.CREATED}
-        assert unsettled == doubtful
+        assert {key for key, state in self._known(installation).items() if state is not State.CREATED} == doubtful
         assert len(doubtful) <= (self.under_way if self.kind == "products" else 0)
         if doubtful:
             installation.runs(*command, "--resend")
@@ -213,8 +212,7 @@ class Forget(Victim):
         assert rows(installation.layout) == read.after
         installation.assert_coverage_is_true()
         with installation.store() as store:
-            assert store.windows("abandoned") == ()
-            assert store.forgotten() == {read.order}
+            assert (store.windows("abandoned"), {*store.forgotten()}) == ((), {read.order})
             assert store.forgotten(unfinished=True) == frozenset()
 
 

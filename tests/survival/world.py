@@ -76,8 +76,7 @@ class World:
         self.folder, self.lakes = folder, lakes
         self._backups = folder / "backups"
         shutil.copytree(first.data, folder / "data")
-        place = {} if lakes is None else on_lake(lakes.copy(first.store_url, folder / "data"))
-        self.settings = {**SETTINGS, **place}
+        self.settings = {**SETTINGS, **({} if lakes is None else on_lake(lakes.copy(first.store_url, folder / "data")))}
         self.installation = Installation(folder / "data", self.server, self.settings)
         self.unsure: set[int] = set()
         self.deleted: set[int] = set()
@@ -299,10 +298,11 @@ class World:
 
     def assert_equal(self) -> None:
         found = self.found()
-        marked = self._published(WRONGLY_MARKED, {"deleted": list(self.deleted)})
-        found += [f"shipment {key} is marked wrongly" for key in marked]
-        named = self._published(PERSONS_OF, {"orders": list(self.forgotten)})
-        found += [f"order {key} was forgotten" for key in named]
+        found += [
+            f"shipment {key} is marked wrongly"
+            for key in self._published(WRONGLY_MARKED, {"deleted": list(self.deleted)})
+        ]
+        found += [f"order {key} was forgotten" for key in self._published(PERSONS_OF, {"orders": list(self.forgotten)})]
         assert not found, self.story(found)
         self.assert_nothing_is_created_twice()
 

@@ -384,8 +384,7 @@ def test_links_lead_nowhere(settings, backups, tmp_path):
         (backups / name).symlink_to(secret)
     assert backups_in(backups)[-1] == made.path
     assert "parquet: it cannot be used (a link)" in "\n".join(map(str, verify(settings, backups).damaged))
-    restored = restore(settings, backups, over=settings.data_dir)
-    assert restored.copied.left_out["parquet"] == "it cannot be used (a link)"
+    assert restore(settings, backups, over=settings.data_dir).copied.left_out["parquet"] == "it cannot be used (a link)"
     assert not any(settings.layout.parquet.glob("*"))
     backup(settings, backups, most=1)
     assert any(secret.rglob("*.parquet"))
@@ -432,8 +431,7 @@ def test_a_wrong_snapshot_is_refused(settings, backups):
     copy = Path(shutil.copytree(settings.data_dir, settings.data_dir.with_name("copy")))
     newest = max(copy.glob("raw/state-*"))
     newest.write_bytes(b"no snapshot")
-    restored = restore(settings, copy, over=settings.data_dir)
-    assert [*restored.copied.left_out] == [newest.relative_to(copy).as_posix()]
+    assert [*restore(settings, copy, over=settings.data_dir).copied.left_out] == [newest.relative_to(copy).as_posix()]
     head = newest_head(settings.layout)
     assert head is not None
     assert head.snapshot > int(newest.name[6:14]), "so that it is not taken for an old one"

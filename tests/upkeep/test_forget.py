@@ -207,8 +207,7 @@ def test_a_damaged_file_of_others_stays_known_as_damaged(stored):
     concerned = holding(stored, order)
     places = {path.relative_to(stored.layout.root).as_posix(): path for path in stored.layout.parquet.glob("order*/*")}
     damaged = min(places.keys() - concerned)
-    rows = parquet.read_table(places[damaged])
-    parquet.write_table(rows, places[damaged])
+    parquet.write_table(parquet.read_table(places[damaged]), places[damaged])
     assert forget(stored.run, [order]).parquet_files
     assert [found.place for found in verify(stored.settings).damaged] == [damaged]
 
@@ -225,9 +224,7 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     file.write_bytes(file.read_bytes()[:-100])
     forget(stored.run, orders)
     assert [holding(stored, order) for order in orders] == [set(), set()], "though it is unknown which files there are"
-    assert not page.exists()
-    assert not file.exists()
-    assert stored.store.window(window).state == "abandoned"
+    assert (page.exists(), file.exists(), stored.store.window(window).state) == (False, False, "abandoned")
 
     sync(stored)
     assert file.exists()
