@@ -81,8 +81,8 @@ def test_readers_see_published_states_without_errors(bench, sandbox, request):
     """
     bench.first_sync(sandbox)
     soak = request.config.getoption("--soak")
-    publishings, published = PUBLISHINGS.of(soak=soak), bench.layout.published
-    opening = [reader(OPENING, str(published)) for _ in range(READERS.of(soak=soak))]
+    publishings, published = PUBLISHINGS[soak], bench.layout.published
+    opening = [reader(OPENING, str(published)) for _ in range(READERS[soak])]
     staying = reader(STAYING, str(published))
     states = {SHIPMENTS}
     missing: list[str] = []
