@@ -1,4 +1,7 @@
-"""The docs as tests: links lead somewhere, tables are whole, names exist, and the examples run."""
+"""The docs as tests: links lead somewhere, tables are whole, names exist, and the examples run.
+
+Those of `load-elsewhere.md` give the published tables.
+"""
 
 import ast
 import re
@@ -13,14 +16,17 @@ from typing import Any
 import click
 import duckdb
 import pytest
+from click.testing import CliRunner
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pyarrow.parquet import read_schema
 
-from tests.bench import NOW, empty_tables, settings_in
+from tests.bench import NOW, empty_tables, let_pass, settings_in
 from tests.test_conventions import ROOT, STEPS, modules, parsed, read
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
+from wms_sync.catalogue import table, tables
 from wms_sync.cli import demo
 from wms_sync.cli.main import main
 from wms_sync.master_data.kinds import KINDS
@@ -32,12 +38,13 @@ DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
 PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
-NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
-"""A name in snake case, as of a column or a check; ``x_id`` stands for any."""
 WORDS = 22_000
 """The most words of all docs, generated pages included."""
 PROJECT = tomllib.loads(read(ROOT / "zensical.toml"))["project"]
 SITE, REPOSITORY = PROJECT["site_url"], PROJECT["extra"]["social"][0]["link"]
+ELSEWHERE = DOCS / "how-to" / "load-elsewhere.md"
+DERIVED = {"_missing_since", "timezone"}
+"""Columns that the load fills."""
 
 
 @cache
@@ -60,8 +67,8 @@ def blocks(page: Path, language: str) -> Iterator[str]:
 
 def rows(page: Path) -> Iterator[tuple[list[str], list[str]]]:
     """Each row of each table, behind the head of its table."""
-    for table in re.findall(r"(?:^\|.*\n)+", read(page), re.MULTILINE):
-        head, _, *lines = ([cell.strip() for cell in line.strip("|\n").split(" | ")] for line in table.splitlines())
+    for text in re.findall(r"(?:^\|.*\n)+", read(page), re.MULTILINE):
+        head, _, *lines = ([cell.strip() for cell in line.strip("|\n").split(" | ")] for line in text.splitlines())
         for line in lines:
             yield head, line
 
@@ -146,13 +153,15 @@ def words() -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_what_a_page_names_exists(page):
-    """Settings, files, names in snake case, and modules: ``state/lock.py``."""
+    """Settings, files, names in snake case, where ``x_id`` stands for any, and modules: ``state/lock.py``."""
     settings = set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page)))
     assert settings <= {name.upper() for name in Settings.model_fields}
     codes = [code.content for code in inline(page, "code_inline")]
     named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
-    assert {code for code in codes if NAME.fullmatch(code)} - words() == set() or page.name == "extend.md"
+    assert {
+        code for code in codes if re.fullmatch(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+", code)
+    } - words() == set() or page.name == "extend.md"
     paths = [path for folder in ("src", "pipelines", "tests") for path in modules(folder)]
     named = {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)}
     assert {name for name in named if not any(str(path).endswith(f"/{name}") for path in paths)} == set()
@@ -246,3 +255,55 @@ def test_sql_and_python_in_examples_run(page, tmp_path, monkeypatch, capsys):
         exec(compile(example, shown(page), "exec"), names)
         names["db"].close()
         assert capsys.readouterr().out
+
+
+def test_parquet_files_have_the_types_of_the_page(bench, sandbox):
+    cells = ((cell.strip("`").split("`, `") for cell in row) for _, row in rows(ELSEWHERE))
+    types = {in_tables: in_files for row in cells for in_tables, in_files in zip(*row, strict=True)}
+    bench.first_sync(sandbox)
+    found: dict[str, str] = {}
+    for stored in tables():
+        for file in (bench.layout.parquet / stored.slug).glob("*.parquet"):
+            fields = {field.name: str(field.type) for field in read_schema(file)}
+            expected = {column.name: column.type for column in stored.columns if column.name not in DERIVED}
+            assert fields == {name: types[type_] for name, type_ in expected.items()}
+            found |= {type_: types[type_] for type_ in expected.values()}
+    assert found == types
+
+
+def test_examples_that_load_elsewhere_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
+    bench.first_sync(sandbox)
+    let_pass(sandbox.sandbox, seconds=7200, changed=40, new=5, packages_removed=12, orders=20)
+    bench.sync()
+    monkeypatch.chdir(tmp_path)
+    [command] = blocks(ELSEWHERE, "sh")
+    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    [newest] = blocks(ELSEWHERE, "sql")
+    Path("newest.sql").write_text(newest)
+    examples = [*blocks(ELSEWHERE, "python")]
+    assert len(examples) == 4
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'; attach 'data/analytics.duckdb' as published (read_only)")
+
+        def assert_published(slug: str, source: str) -> None:
+            columns = ", ".join(name for name in table(slug).column_names if name not in DERIVED)
+            here, there = (f"select {columns} from ({found})" for found in (source, f"from published.{slug}"))
+            differing = f"({here} except all {there}) union all ({there} except all {here})"
+            assert connection.execute(differing).fetchall() == [], slug
+
+        for example in examples:
+            names: dict[str, Any] = {}
+            exec(compile(example, str(ELSEWHERE), "exec"), names)
+            slug, name = ("order_items", "newest") if "newest" in names else ("orders", "orders")
+            connection.register("loaded", names[name])
+            assert_published(slug, "from loaded")
+
+        mine = [stored for stored in tables() if stored.schema == "main"]
+        for stored in mine:
+            connection.execute(f"create view {stored.slug} as from 'data/parquet/{stored.slug}/*.parquet'")
+        for stored in mine:
+            query = newest.replace("order_items", stored.slug).replace("from orders", f"from {stored.root}")
+            query = query.replace("part.order_id", f"part.{stored.root_key}")
+            if table(stored.root).newer is None:
+                query = query.replace("coalesce(updated_at, _extracted_at)", "_extracted_at")
+            assert_published(stored.slug, query)
