@@ -14,7 +14,6 @@ steps of a sequence                                         4     8
 publishings that readers go through                         2    50
 readers that open the file again and again                  1     3
 moments at which another run takes over                     2   all
-outages of the store                                        0    20
 kills of machines whose disks vanish                        0   200
 ======================================================  =====  ====
 
@@ -32,5 +31,4 @@ SEQUENCES = (10, 300)
 STEPS = (4, 8)
 PUBLISHINGS = (2, 50)
 READERS = (1, 3)
-OUTAGES = (0, 20)
 FRESH_DISKS = (0, 200)
