@@ -228,8 +228,13 @@ class Bench:
         """Window, number and content of the landed pages of windows that count, or are in these states."""
         for window in self.store.windows(*(states or ("landed", "loaded"))):
             for page in self.store.pages(window.id):
-                path = self.layout.raw / window.id / page.file
-                raw = RawPage(path, page.number, page.records, page.served_at, page.content_bytes)
+                raw = RawPage(
+                    self.layout.raw / window.id / page.file,
+                    page.number,
+                    page.records,
+                    page.served_at,
+                    page.content_bytes,
+                )
                 yield (window.id, page.number), raw.content()
 
     def landed_ids(self, *states: str, only: str | None = None) -> list[int]:

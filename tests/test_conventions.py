@@ -178,8 +178,9 @@ def test_functions_at_which_tests_kill_a_process_exist():
 
 
 def test_exactly_the_settings_are_in_the_docs():
-    documented = set(re.findall(rf"`({PREFIX}(?:[A-Z_]+(?=` \|)|[A-Z_]+_FILE(?=`)))", DOCS))
-    assert documented == {PREFIX + name.upper() for name in Settings.model_fields}
+    assert set(re.findall(rf"`({PREFIX}(?:[A-Z_]+(?=` \|)|[A-Z_]+_FILE(?=`)))", DOCS)) == {
+        PREFIX + name.upper() for name in Settings.model_fields
+    }
 
 
 def test_the_settings_page_has_each_default():

@@ -95,8 +95,9 @@ def test_a_typed_command_has_what_units_have():
 
 @pytest.mark.parametrize("path", [*UNITS, *sorted(PODS.iterdir())], ids=lambda path: path.name)
 def test_units_and_containers_have_settings_that_there_are(path):
-    named = set(re.findall(rf"\b{PREFIX}([A-Z_]+)\b", path.read_text(encoding="utf-8")))
-    assert named <= {field.upper() for field in Settings.model_fields}
+    assert set(re.findall(rf"\b{PREFIX}([A-Z_]+)\b", path.read_text(encoding="utf-8"))) <= {
+        field.upper() for field in Settings.model_fields
+    }
 
 
 def test_the_image_copies_and_starts_what_exists():

@@ -124,8 +124,9 @@ def leaves(entries: Any) -> Iterator[str]:
 
 def test_docs_are_short_and_each_page_is_in_the_navigation():
     assert sum(len(read(page).split()) for page in (README, *DOCS.rglob("*.md"))) <= WORDS
-    pages = sorted(leaves(PROJECT["nav"]))
-    assert pages == sorted(["index.md", *(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))])
+    assert sorted(leaves(PROJECT["nav"])) == sorted(
+        ["index.md", *(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))]
+    )
     anywhere = {path.resolve() for page in PAGES for path, _ in linked(page)}
     assert [path for path in (DOCS / "images").iterdir() if path.resolve() not in anywhere] == []
 
@@ -154,8 +155,9 @@ def words() -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_what_a_page_names_exists(page):
     """Settings, files, names in snake case, where ``x_id`` stands for any, and modules: ``state/lock.py``."""
-    settings = set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page)))
-    assert settings <= {name.upper() for name in Settings.model_fields}
+    assert set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page))) <= {
+        name.upper() for name in Settings.model_fields
+    }
     codes = [code.content for code in inline(page, "code_inline")]
     named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []

@@ -78,9 +78,8 @@ def test_what_the_demo_prints_under_uvx_can_be_typed(wheel, tmp_path):
     settings = {"UV_FIND_LINKS": str(wheel.parent), "PATH": f"{UV.parent}:{os.environ['PATH']}", "BROWSER": "echo %s"}
 
     def typed(line: str) -> str:
-        command = ["bash", "-c", line]
         return subprocess.check_output(
-            command, cwd=tmp_path, env=os.environ | settings, stdin=subprocess.DEVNULL, text=True
+            ["bash", "-c", line], cwd=tmp_path, env=os.environ | settings, stdin=subprocess.DEVNULL, text=True
         )
 
     report, tables, ui, doctor = re.findall(r"uvx .*", typed('uvx "wms-sync[report]" demo'))

@@ -167,12 +167,17 @@ def landed(layout: Layout, versions: Sequence[Version]) -> list[Window]:
         )
         (layout.root / flattened_key(name)).parent.mkdir(parents=True, exist_ok=True)
         (layout.root / flattened_key(name)).write_bytes(msgspec.json.encode(flattened))
-        reason = of_window[0].reason
-        begun = Window(
-            id=name, from_at=WHOLE.start, to_at=WHOLE.end, reason=reason, run_id="run", signature="",
-            records=flattened.records,
-        )  # fmt: skip
-        windows.append(begun)
+        windows.append(
+            Window(
+                id=name,
+                from_at=WHOLE.start,
+                to_at=WHOLE.end,
+                reason=of_window[0].reason,
+                run_id="run",
+                signature="",
+                records=flattened.records,
+            )
+        )
     return windows
 
 

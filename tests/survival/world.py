@@ -368,8 +368,7 @@ class World:
         return {int(self.sandbox._store.ids[index]) for index in indexes} | {self._order_of(at) for at in indexes}
 
     def _some(self, most: int) -> list[int]:
-        living = self.sandbox._store.living().tolist()
-        return self.chance.sample(living, self.chance.randint(1, most))
+        return self.chance.sample(self.sandbox._store.living().tolist(), self.chance.randint(1, most))
 
     def _indexes(self, ids: set[int]) -> list[int]:
         return [index for index, key in enumerate(self.sandbox._store.ids.tolist()) if key in ids]
@@ -384,8 +383,9 @@ class World:
     def _push(self) -> Command:
         """A file of products, of which earlier files have some."""
         path = self.installation.data.with_name("products.csv")
-        skus = self.chance.sample(range(30), 6)
-        path.write_text("sku,name\n" + "".join(f"PUSHED-{sku},Product {sku}\n" for sku in skus))
+        path.write_text(
+            "sku,name\n" + "".join(f"PUSHED-{sku},Product {sku}\n" for sku in self.chance.sample(range(30), 6))
+        )
         return "push", "products", str(path)
 
     def _published(self, query: str, parameters: Mapping[str, object] | None = None) -> list[int | str]:

@@ -175,8 +175,9 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     settings = settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
 
     def backed_up_on_the_way(envelope: dict[str, Any]) -> dict[str, Any]:
-        windows = state_of(settings)["windows"]
-        if not made and any(window["state"] == "reading" and window["pages"] for window in windows):
+        if not made and any(
+            window["state"] == "reading" and window["pages"] for window in state_of(settings)["windows"]
+        ):
             made.append(backup(settings, backups))
         return marked(envelope)
 
