@@ -19,13 +19,12 @@ from tests.bench import CONFIG
 from tests.lakes import Lakes, on_lake
 from tests.postgres import end_sessions, plain
 from tests.processes import Command
-from tests.survival.installation import ENDED, SECONDS, Installation, wait_until
+from tests.survival.installation import ENDED, SECONDS, Installation
 from tests.survival.moments import Moment
 from tests.survival.victims import BACKFILL
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 from wms_sync.state.ledger import PushLedger, State
-from wms_sync.state.lock import FileLock
 
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction"
@@ -163,26 +162,6 @@ def test_a_run_that_was_overtaken_writes_nothing(kind, title, machine, expected)
     assert list(first.layout.turns.iterdir()) == []
     assert second.differences(expected) == []
     second.assert_coverage_is_true()
-
-
-def test_runs_wait_for_one_that_is_suspended(install, service, expected):
-    """The lock is the process's as long as it lives: nobody takes over, so there is no late writer to keep out."""
-    installation = Installation(install().data, service, ONE_AT_A_TIME)
-    command, moment = IN_A_FOLDER["a page is landed"]
-    night = installation.suspended(moment, command)
-    before = Machine(installation).state()
-    others = [installation.start(*BACKFILL), installation.start("sync")]
-    told = f"waiting for {FileLock(installation.layout).holder()}"
-    assert f", process {night.pid} " in told
-    wait_until("both waiting", 180, lambda: all(told in other.stderr for other in others))
-    assert all(other.is_running for other in others)
-    assert Machine(installation).state() == before
-    night.send_signal(signal.SIGCONT)
-    for process in (night, *others):
-        ended = process.ended(SECONDS)
-        assert ended.returncode in ENDED, ended.said
-    assert installation.differences(expected) == []
-    installation.assert_coverage_is_true()
 
 
 def test_a_push_that_was_overtaken_sends_no_create(tmp_path):
