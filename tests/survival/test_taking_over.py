@@ -1,4 +1,4 @@
-"""A suspended run keeps its lock, and others wait. If it loses it, another takes over, and the first writes nothing.
+"""A suspended run that loses its lock: another one takes over, and the first writes nothing.
 
 The moments are those behind which one rename or one transaction is all that is left to do: the look at the turn that
 comes before has been passed. Runs read one page at a time, since one that is suspended in a transaction of the state
