@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -36,7 +35,7 @@ def filled(store: StateStore) -> Snapshot:
 
 
 @pytest.fixture
-def snapshot(tmp_path: Path) -> Snapshot:
+def snapshot(tmp_path) -> Snapshot:
     with store_at(f"sqlite:///{tmp_path}/filled.db", tmp_path / "filled") as store:
         return filled(store)
 

@@ -74,24 +74,21 @@ def watched(each: Callable[[str], object]) -> Iterator[None]:
 
 def _name(frame: FrameType, event: str, function: Any) -> str | None:
     """The name of the moment; None for what is none."""
-    if event in {"call", "return"}:
-        if not _commits_in_postgresql(frame):
-            return None
-        does = "commit"
-    elif _may_be_one(frame, function):
-        does = function.__name__
-    else:
+    code = frame.f_code
+    if event not in {"call", "return"}:
+        does = function.__name__ if _may_be_one(frame, function) else None
+    else:  # PostgreSQL's driver commits in Python
+        commits = code.co_qualname == "Connection.commit" and f"{os.sep}psycopg{os.sep}" in code.co_filename
+        does = "commit" if commits else None
+    if does is None:
         return None
-    chain = _chain(frame)
+    # the library's functions on the stack, without those of the command line, the outermost first
+    codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
+    ours = [code for code in codes if LIBRARY in code.co_filename and f"{LIBRARY}cli{os.sep}" not in code.co_filename]
+    chain = [code.co_qualname for code in reversed(ours)]
     if not chain or (does in NETWORK and CREATES.isdisjoint(chain)):
         return None
-    when = "before" if event.endswith("call") else "after"
-    return f"{' > '.join(chain[-4:])}: {when} {does}"
-
-
-def _commits_in_postgresql(frame: FrameType) -> bool:
-    """The driver commits in Python."""
-    return frame.f_code.co_qualname == "Connection.commit" and f"{os.sep}psycopg{os.sep}" in frame.f_code.co_filename
+    return f"{' > '.join(chain[-4:])}: {'before' if event.endswith('call') else 'after'} {does}"
 
 
 def _may_be_one(frame: FrameType, function: Any) -> bool:
@@ -108,10 +105,3 @@ def _may_be_one(frame: FrameType, function: Any) -> bool:
     if kind.__module__ == "sqlite3":
         return name == "commit"
     return "pybind11" in kind.__name__ and (name != "execute" or frame.f_code.co_qualname in STATEMENTS_OF)
-
-
-def _chain(frame: FrameType) -> list[str]:
-    """The library's functions on the stack, without those of the command line, the outermost first."""
-    codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
-    ours = [code for code in codes if LIBRARY in code.co_filename and f"{LIBRARY}cli{os.sep}" not in code.co_filename]
-    return [code.co_qualname for code in reversed(ours)]

@@ -9,26 +9,21 @@ the new one, and nothing half visible. On a lake maintenance then leaves no obje
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
 from tests.bench import store_at
-from tests.lakes import Lakes, on_lake, tables_of
-from tests.oracle import Tables
+from tests.lakes import on_lake, tables_of
 from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
 from tests.survival.counts import FRESH_DISKS
 from tests.survival.installation import IN_FLIGHT, KILLED, Installation, ever_sooner
-from wms_sandbox.server import SandboxServer
 from wms_sync.targets.ducklake.target import Lake
 
 pytestmark = pytest.mark.targets("lake")
 
 
 @pytest.fixture
-def machines(
-    service: SandboxServer, tmp_path: Path, lakes: Lakes, expected: Tables, s3: Wire, in_bucket: dict[str, object]
-) -> Callable[[], Installation]:
+def machines(service, tmp_path, lakes, expected, s3, in_bucket) -> Callable[[], Installation]:
     """An installation with an empty disk; each has the same database and prefix."""
     place = {"WMS_FILES_URL": str(in_bucket["files_url"]), "WMS_FILES_ENDPOINT": s3.address}
     stored = {**place, **KEYS, **on_lake(lakes.new())}
