@@ -103,13 +103,10 @@ UTC, money is `decimal(18, 4)`. `_window_id` and `_page` name the raw page of a 
         for relation in found:
             if relation.schema == schema:
                 keys = relation.keys if isinstance(relation, Table) else ()
-                yield f"| `{relation.name}` | {_grain(relation)} | {', '.join(f'`{key}`' for key in keys)} |"
+                grain = re.sub(r"^[Oo]ne row (per|for each) ", "", relation.comment.partition(". ")[0].rstrip("."))
+                cells = f"`{relation.name}`", grain.replace("|", "\\|"), ", ".join(f"`{key}`" for key in keys)
+                yield f"| {' | '.join(cells)} |"
         yield ""
-
-
-def _grain(relation: Relation) -> str:
-    first = relation.comment.partition(". ")[0]
-    return re.sub(r"^[Oo]ne row (per|for each) ", "", first.rstrip(".")).replace("|", "\\|")
 
 
 def metrics() -> Iterator[str]:
