@@ -30,7 +30,6 @@ ROOT = Path(__file__).parents[1]
 DOCUMENT = (ROOT / "tests" / "content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
-NULL = "null, quarantined"
 PART = "part left out, quarantined"
 REMOVED = "record left out, quarantined"
 DRIFT = "drift"
@@ -98,7 +97,14 @@ def nested(depth: int) -> Any:
 
 def null(name: str, column: str, value: object, *, path: str | None = None, stored_as: str | None = None) -> Case:
     """A field of the shipment that does not fit."""
-    return Case(name, NULL, given(**{column: value}), stored_as or column, None, path or f"$.collection[0].{column}")
+    return Case(
+        name,
+        "null, quarantined",
+        given(**{column: value}),
+        stored_as or column,
+        None,
+        path or f"$.collection[0].{column}",
+    )
 
 
 def cast(name: str, field: str, value: object, stored: str, *, stored_as: str | None = None) -> Case:

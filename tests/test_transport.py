@@ -41,7 +41,6 @@ from wms_sync.shipments.read.raw import WindowIncomplete
 
 pytestmark = pytest.mark.proof
 
-DOCUMENT = Path(__file__).with_name("transport.md").read_text(encoding="utf-8")
 SHIPMENTS, PAGE_SIZE = 20, 5
 AGAIN = "retried"
 GOES_ON = "accepted"
@@ -289,5 +288,9 @@ def test_a_sync_completes_or_the_next_does(case, sandbox, bench, settings_for):
 
 
 def test_the_document_lists_these_cases_and_no_others():
-    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", DOCUMENT, re.MULTILINE)
+    listed = re.findall(
+        r"^\| ([^|]+) \| ([^|]+) \|$",
+        Path(__file__).with_name("transport.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     assert listed[2:] == [(case.name, case.outcome) for case in CASES]

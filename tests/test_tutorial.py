@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,9 @@ pytestmark = pytest.mark.proof
 def steps() -> Iterator[tuple[str, str, list[str]]]:
     """Each block that runs, with its language and the lines that it must print."""
     fences = [token for token in tokens(DOCS / "tutorial.md") if token.type == "fence"]
-    for place, fence in enumerate(fences):
+    for fence, after in zip_longest(fences, fences[1:]):
         if fence.info in {"sh", "python"}:
-            after = fences[place + 1] if fences[place + 1 :] else None
-            shown = after.content.splitlines() if after is not None and after.info == "text" else []
-            yield fence.info, fence.content, shown
+            yield fence.info, fence.content, after.content.splitlines() if after and after.info == "text" else []
 
 
 def missing(shown: list[str], output: str) -> list[str]:

@@ -121,12 +121,9 @@ class Page:
         return NOTHING
 
 
-Cell = tuple[str, str, bool]
-"""The value and the type of a cell, and whether its page is repaired."""
-
-
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> dict[Cell, Page]:
+def pages(tmp_path_factory) -> dict[tuple[str, str, bool], Page]:
+    """By the value and the type of a cell, and by whether the page is repaired."""
     folder = tmp_path_factory.mktemp("clashes")
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")

@@ -3,7 +3,6 @@
 from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
-KILLED = "`kill -9`, anywhere"
 WENT_BACK = "the service's clock goes back, alone or together with this machine's"
 
 FAULTS = (
@@ -88,7 +87,7 @@ FAULTS = (
     Fault(
         "a half-read window is never resumed",
         (
-            KILLED,
+            "`kill -9`, anywhere",
             "429 for ever",
             "503 for ever",
             "403 of a firewall for ever",

@@ -22,7 +22,6 @@ from tests.faults.every import FAULTS
 
 ROOT = Path(__file__).parents[2]
 MEMORY = Path("/dev/shm")
-FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.sentence)
@@ -31,7 +30,7 @@ def test_a_fault_is_caught(fault):
         planted, right = fault.planted(copy), (copy / fault.file).read_bytes()
         (copy / fault.file).write_text(planted, encoding="utf-8")
         ended = pytest_in(copy, "-x", *fault.tests)
-        failed = FAILED.search(ended.stdout)
+        failed = re.search(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", ended.stdout, re.MULTILINE)
         assert ended.returncode == 1, ended.stdout
         assert failed, ended.stdout
         (copy / fault.file).write_bytes(right)

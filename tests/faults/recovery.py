@@ -2,7 +2,6 @@
 
 from tests.faults.fault import Fault
 
-FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
 ENGINE = ("tests/state/test_engine.py",)
 
 FAULTS = (
@@ -72,7 +71,7 @@ FAULTS = (
     ),
     Fault(
         "a run goes on though both lists of forgotten orders are lost",
-        (FORGOTTEN,),
+        ("`forgotten-orders.json` is deleted or damaged",),
         "src/wms_sync/upkeep/forgotten_orders.py",
         "if all(isinstance(copy, ValueError) for copy in copies):",
         "if False:",

@@ -3,7 +3,6 @@
 from tests.faults.fault import Fault
 
 KILLED = "`kill -9`, anywhere"
-AT_ONCE = "a night, a backfill and a sync by hand start at once"
 OVERTAKEN = (
     "the lock of a suspended run is deleted, or its file system or its session in PostgreSQL loses it, and another run "
     "takes over"
@@ -63,7 +62,7 @@ FAULTS = (
     ),
     Fault(
         "a run does not wait for the one that writes",
-        (AT_ONCE,),
+        ("a night, a backfill and a sync by hand start at once",),
         "src/wms_sync/state/lock.py",
         "        if _try_lock(file, fcntl.LOCK_EX):\n            return file\n",
         "        return file\n",

@@ -36,12 +36,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    marker = metafunc.definition.get_closest_marker("seeds")
-    if marker is None:
-        return
-    metafunc.parametrize(
-        "seed", range(1, marker.args[0][metafunc.config.getoption("--soak")] + 1), ids=lambda seed: f"seed{seed}"
-    )
+    for marker in metafunc.definition.iter_markers("seeds"):
+        seeds = range(1, marker.args[0][metafunc.config.getoption("--soak")] + 1)
+        metafunc.parametrize("seed", seeds, ids=lambda seed: f"seed{seed}")
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,6 @@ import pytest
 
 from tests.survival.installation import Installation
 
-ROOT = Path(__file__).parents[2]
 DISK = """
 set -e
 disk="$1"
@@ -49,7 +48,7 @@ def on_full_disk(installation: Installation, folder: Path, room: int, script: st
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", lines, "sh", disk, str(used + room), installation.data],
         env=environment,
-        cwd=ROOT,
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,

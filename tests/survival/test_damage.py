@@ -82,14 +82,26 @@ def foreign_store(bench: Bench, folder: Path) -> Path:
     return theirs.layout.state
 
 
-@pytest.mark.parametrize("read", ["everything", "the first page", "nothing"])
+def read_half(bench: Bench, sandbox: SandboxServer) -> None:
+    answers = iter(range(8))
+    sandbox.sandbox.intercept = lambda _: Response("down", 500) if next(answers, None) is None else None
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    sandbox.sandbox.intercept = None
+
+
+READS = {
+    "everything": lambda bench, sandbox: bench.begin(sandbox, night),
+    "the first page": read_half,
+    "nothing": lambda *_: None,
+}
+
+
+@pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("readable", [True, False])
 def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_path, read, readable):
     """A wrong WMS_STATE_URL must never clear a folder; nor may a folder without a snapshot be taken for a new one."""
-    if read == "everything":
-        bench.begin(sandbox, night)
-    elif read == "the first page":
-        read_half(bench, sandbox)
+    READS[read](bench, sandbox)
     bench.lose_the_state_store(foreign_store(bench, tmp_path))
     for key in () if readable else bench.layout.snapshots():
         (bench.layout.root / key).write_bytes(b"")
@@ -171,12 +183,9 @@ def test_a_published_file_that_is_a_link_is_refused(bench, sandbox, tmp_path, is
     bench.recover()
 
 
-@pytest.mark.parametrize("state", ["landed", "reading"])
-def test_a_damaged_page_is_read_again(bench, sandbox, state):
-    if state == "landed":
-        bench.read()
-    else:
-        read_half(bench, sandbox)
+@pytest.mark.parametrize(("state", "read"), [("landed", lambda bench, _: bench.read()), ("reading", read_half)])
+def test_a_damaged_page_is_read_again(bench, sandbox, state, read):
+    read(bench, sandbox)
     window, page = a_page(bench, state)
     alter(page)
     line = read_again(bench)[0]
@@ -187,14 +196,6 @@ def test_a_damaged_page_is_read_again(bench, sandbox, state):
     bench.lose_the_state_store()
     read_again(bench)
     assert bench.store.window(window).state == "abandoned", "what was given up came back"
-
-
-def read_half(bench: Bench, sandbox: SandboxServer) -> None:
-    answers = iter(range(8))
-    sandbox.sandbox.intercept = lambda _: Response("down", 500) if next(answers, None) is None else None
-    with pytest.raises(ServiceFailed):
-        bench.read()
-    sandbox.sandbox.intercept = None
 
 
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):

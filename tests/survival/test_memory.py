@@ -22,7 +22,6 @@ from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
 
 MIB = 1024 * 1024
-SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
 
 
 def sync_within_too_little() -> None:
@@ -43,7 +42,7 @@ def test_too_little_memory_is_reported_and_mended(server, tmp_path):
 
     expected = expected_tables(server)
     sandbox.intercept = pad
-    installation = Installation(tmp_path / "data", server, SETTINGS)
+    installation = Installation(tmp_path / "data", server, {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"})
     failed = Command(sync_within_too_little, installation.environment, tmp_path).ended(SECONDS)
     seen = failed.returncode, "Traceback" in failed.said, "WMS_MEMORY_LIMIT" in failed.said
     assert seen == (1, False, True), failed.said

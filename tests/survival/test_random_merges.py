@@ -209,10 +209,6 @@ def test_any_order_of_arrival_gives_the_same_tables(seed, connection, tmp_path):
     for part in parts:
         merger.merge([(window, flattened_window(layout, window.id)) for window in part])
     told = " | ".join(" ".join(window.id for window in part) for part in parts)
-    assert_by_the_rule(connection, versions, told)
-
-
-def assert_by_the_rule(connection: duckdb.DuckDBPyConnection, versions: Sequence[Version], told: str) -> None:
     objects = in_order(versions)
     for kind in ROOTS:
         rows = connection.execute(f"select id, _window_id, _page from {kind} order by all").fetchall()

@@ -127,8 +127,7 @@ def machine(request, kind, title, install, service, tmp_path) -> Iterator[Machin
     lakes = Lakes(request.getfixturevalue("postgres_url"))
     stored = {"WMS_FILES_URL": f"file://{tmp_path}/store", "WMS_PAGE_SIZE": "50", **on_lake(lakes.new())}
     pods = Pods(Installation(tmp_path / "data", service, {**ONE_AT_A_TIME, **stored}))
-    command, _ = IN_A_LAKE[title]
-    if command != "sync":
+    if IN_A_LAKE[title][0] != "sync":
         pods.next().runs(*BACKFILL)  # two loads make two files of a table, which maintenance puts together
         pods.next().runs("sync")
     yield pods

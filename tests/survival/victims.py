@@ -29,7 +29,6 @@ FAILED, REFUSED = 1, 2
 BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20", "WMS_CLOCK_TOLERANCE_SECONDS": "86400"}
 """The sandbox's clock stands still while forgets are killed, which takes minutes."""
-MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
 ROWS = 60
 Command = tuple[str, ...]
 
@@ -126,7 +125,9 @@ class Push(Victim):
         server: SandboxServer = test.getfixturevalue("server")
         server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
         shutil.copytree(test.getfixturevalue("synced_once").data, data)
-        installation = Installation(data, server, MERCHANT)
+        installation = Installation(
+            data, server, {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
+        )
         installation.lose_state()
         installation.layout.creates.write_bytes(b"")
         return installation
@@ -298,11 +299,6 @@ class Export(Repeated):
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction: before commit"
 INTEND = "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: before commit"
 REWRITE = "_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"
-RETAILERS = (
-    "code,name,parent_retailer_code",
-    *(f"R{at},Name {at},{f'R{at // 10}' if at >= 10 else ''}" for at in range(ROWS)),
-)
-PRODUCTS = ("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS)))
 RUNS = {
     "first sync": Run((Moment(RECORD, 8),), synced=False),
     "night": Run(),
@@ -332,13 +328,16 @@ VICTIMS = {
     "push of retailers": Push(
         (Moment(INTEND, 3),),
         kind="retailers",
-        lines=RETAILERS,
+        lines=(
+            "code,name,parent_retailer_code",
+            *(f"R{at},Name {at},{f'R{at // 10}' if at >= 10 else ''}" for at in range(ROWS)),
+        ),
         key="code",
         under_way=AHEAD_UNIQUE,
     ),
     "push of products": Push(
         (Moment("Connection.send > Connection._once > Connection._answered > Lane.send: after send", 40),),
-        lines=PRODUCTS,
+        lines=("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS))),
     ),
     "forget": Forget((Moment(REWRITE),)),
     "backup": Backup((Moment("backup > _attempt: before rename", 1), Moment("backup > _attempt: after rename", 2))),

@@ -317,13 +317,15 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "a device": replace_by_device,
     "a link": replace_by_link,
 }
-PLACES = ("raw/shipments/2*/page-*", "raw/state-*", "parquet/orders/*", "parquet/_windows/2*", "forgotten-orders.json")
 NO_DAMAGE = {("missing", "raw/state-*"), ("missing", "parquet/_windows/2*")}
 """The next run writes another snapshot, and the next rebuild flattens again."""
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-@pytest.mark.parametrize("pattern", PLACES)
+@pytest.mark.parametrize(
+    "pattern",
+    ["raw/shipments/2*/page-*", "raw/state-*", "parquet/orders/*", "parquet/_windows/2*", "forgotten-orders.json"],
+)
 def test_verify_names_damage(settings, backups, pattern, how):
     """In the data folder, in a backup, and in a copy of the data folder."""
     backup(settings, backups)
@@ -438,10 +440,9 @@ def test_a_wrong_snapshot_is_refused(settings, backups):
     assert head.snapshot > int(newest.name[6:14]), "so that it is not taken for an old one"
 
 
-WRONG_PARTS = ("../x.parquet", "/tmp/x.parquet", "", ".", "../../state.db", "x\n-00001.parquet", "w-00001.parquet/../x")
-
-
-@pytest.mark.parametrize("name", WRONG_PARTS)
+@pytest.mark.parametrize(
+    "name", ["../x.parquet", "/tmp/x.parquet", "", ".", "../../state.db", "x\n-00001.parquet", "w-00001.parquet/../x"]
+)
 def test_a_record_of_parquet_files_leads_nowhere(settings, backups, name):
     path = first(backup(settings, backups).path, "parquet/_windows/2*")
     record = json.loads(path.read_bytes())
