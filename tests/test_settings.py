@@ -1,5 +1,3 @@
-from datetime import date
-
 import pytest
 
 from wms_sync.errors import SettingsError
@@ -209,13 +207,6 @@ def test_variables_that_resemble_a_setting_are_refused(env_file, monkeypatch):
     monkeypatch.setenv("WMS_API_TOKN", "planted")
     with pytest.raises(SettingsError, match=r"WMS_API_TOKN \(in the environment\).*mean WMS_API_TOKEN\?"):
         Settings.load()
-
-
-def test_the_environment_wins_over_the_env_file(env_file, monkeypatch):
-    env_file("WMS_PAGE_SIZE=77", "WMS_START_DATE=2025-02-03", "WMS_API_TOKEN=")
-    monkeypatch.setenv("WMS_PAGE_SIZE", "88")
-    settings = Settings.load()
-    assert (settings.page_size, settings.start_date, settings.api_token) == (88, date(2025, 2, 3), None)
 
 
 def test_what_dagster_copied_is_read_from_the_file(env_file, monkeypatch):
