@@ -55,7 +55,10 @@ IN_A_LAKE = {
     "rows are merged": ("sync", Moment(MERGES, 20)),
     "a load is committed": ("sync", Moment(f"refresh > {COMMIT}: before commit", 1)),
     "a load was committed": ("sync", Moment(f"refresh > {COMMIT}: after commit", 1)),
-    "a rebuild is committed": ("rebuild", Moment(f"rebuild > {COMMIT}: before commit", 1)),
+    "a rebuild is committed": (
+        "rebuild",
+        Moment("Refresh.run > Refresh._load > LakeRebuild.publish > LakeLoad.publish: before commit", 1),
+    ),
     "files were put together": ("maintain", Moment(MAINTAIN, 1)),
     "snapshots are expired": (
         "maintain",
