@@ -11,8 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,7 +24,14 @@ MEMORY = Path("/dev/shm")
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.sentence)
 def test_a_fault_is_caught(fault):
-    with copied() as copy:
+    with TemporaryDirectory(prefix="fault-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        copy = Path(folder) / "copy"  # of the source, the tests and what they read, with Python's compiled files
+        for name in ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements"):
+            shutil.copytree(ROOT / name, copy / name, symlinks=True)
+        for path in ROOT.iterdir():
+            if path.is_file():
+                shutil.copy2(path, copy / path.name)
+        copy.parent.chmod(0o755)  # PostgreSQL runs as another user
         planted, right = fault.planted(copy), (copy / fault.file).read_bytes()
         (copy / fault.file).write_text(planted, encoding="utf-8")
         ended = pytest_in(copy, "-x", *fault.tests)
@@ -35,20 +40,6 @@ def test_a_fault_is_caught(fault):
         assert failed, ended.stdout
         (copy / fault.file).write_bytes(right)
         assert pytest_in(copy, failed[1]).returncode == 0, f"without the fault {failed[1]} fails too"
-
-
-@contextmanager
-def copied() -> Iterator[Path]:
-    """Copy the source, the tests and what they read, with Python's compiled files."""
-    with TemporaryDirectory(prefix="fault-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        copy = Path(folder) / "copy"
-        for name in ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements"):
-            shutil.copytree(ROOT / name, copy / name, symlinks=True)
-        for path in ROOT.iterdir():
-            if path.is_file():
-                shutil.copy2(path, copy / path.name)
-        copy.parent.chmod(0o755)  # PostgreSQL runs as another user
-        yield copy
 
 
 def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
