@@ -173,11 +173,7 @@ def test_an_unusable_secret_file_is_named_without_content(content, told, tmp_pat
 def env_file(tmp_path, monkeypatch):
     """Writes lines into the .env of the present folder."""
     monkeypatch.chdir(tmp_path)
-
-    def write(*lines: str) -> None:
-        (tmp_path / ".env").write_text("".join(f"{line}\n" for line in lines))
-
-    return write
+    return lambda *lines: (tmp_path / ".env").write_text("".join(f"{line}\n" for line in lines))
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,7 @@ def pointing(to: str) -> Answer:
 
 
 def looping(answer: Response) -> Response:
-    asked = answer.headers["asked-for"]
-    return edited(lambda page: page.update(has_more=True, next=asked))(answer)  # type: ignore[return-value]
+    return edited(lambda page: page.update(has_more=True, next=answer.headers["asked-for"]))(answer)  # type: ignore[return-value]
 
 
 def shorten(page: Page) -> None:

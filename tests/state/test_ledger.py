@@ -85,8 +85,7 @@ def test_the_journal_is_completed_and_rewritten(tmp_path):
     assert journal.entries() == rows
     for _ in range(3):
         journal.append(rows)
-    written = path.read_bytes()
-    path.write_bytes(written[:-20])
+    path.write_bytes(path.read_bytes()[:-20])
     journal.append([intent("after a line that a kill cut off")])
     assert [entry.key for entry in journal.entries()] == ["0", "1", "2", "after a line that a kill cut off"]
     journal.complete([])

@@ -111,8 +111,8 @@ def test_a_forget_on_a_full_disk_is_finished(seed, request, tmp_path):
     """Until there is space, a rebuild that finishes the forget fails as it did."""
     victim = VICTIMS["forget"]
     installation = victim.begin(request, tmp_path / "read")
-    forget = " ".join(victim.command(request, installation))
-    said = on_full_disk(installation, tmp_path, room_of(seed), f"run {forget}\nrun rebuild\nfree_space\n")
+    script = f"run {' '.join(victim.command(request, installation))}\nrun rebuild\nfree_space\n"
+    said = on_full_disk(installation, tmp_path, room_of(seed), script)
     assert re.findall(r"(\w+) ended with (\d)", said) == [("forget", "1"), ("rebuild", "1")], said
     assert "No space left on device" in said or "Its disk is full" in said, said
     victim.prove(request, installation, seed)

@@ -6,9 +6,7 @@ No kill shows a file that was not synced. So the steps of a run are watched as t
 import threading
 from collections.abc import Sequence
 
-import pytest
-
-from tests.bench import IMPATIENT, Bench
+from tests.bench import IMPATIENT
 from tests.master_data.conftest import pushed
 from tests.survival.moments import watched
 from wms_sync.master_data.kinds import PRODUCTS
@@ -38,13 +36,6 @@ STEPS = {
 SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
 
 
-@pytest.fixture
-def bench(bench: Bench) -> Bench:
-    """One request, and one page, after the other."""
-    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    return bench
-
-
 def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
     """Each time that the last step comes, all others have just come before it, in this order."""
     *before, last = steps
@@ -59,6 +50,8 @@ def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
 
 
 def test_each_step_is_durable_before_the_next(bench):
+    """One request, and one page, after the other."""
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
     came: dict[int, list[str]] = {}
     with watched(lambda name: came.setdefault(threading.get_ident(), []).append(name)):
         bench.sync()

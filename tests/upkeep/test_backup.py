@@ -336,8 +336,7 @@ def test_verify_names_damage(settings, backups, pattern, how):
         place = path.relative_to(where if given != backups else backups).as_posix()
         is_state = pattern == "raw/state-*" and given == backups
         is_damage = (how, pattern) not in NO_DAMAGE or is_state
-        found = [damage.place for damage in verify(settings, given).damaged]
-        assert found == (
+        assert [damage.place for damage in verify(settings, given).damaged] == (
             [place] * is_damage if not is_state else [*([place] * (how != "missing")), f"{path.parents[1].name}/raw"]
         )
 

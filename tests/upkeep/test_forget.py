@@ -85,10 +85,6 @@ def stored(service: InProcess, read_once: Path, tmp_path: Path) -> Iterator[Benc
         yield Bench(settings, store, service)
 
 
-def backfill(bench: Bench) -> None:
-    bench.backfill(bench.settings.start, NOW + timedelta(days=1))
-
-
 def sync(bench: Bench) -> None:
     assert bench.sync()[1].published
 
@@ -132,7 +128,7 @@ order by all
 def test_nothing_of_a_forgotten_order_is_left(stored):
     """Neither in tables, Parquet files and pages, landed ones too, nor in what killed runs left."""
     order, other, *_ = orders_with_addresses(stored)
-    backfill(stored)
+    stored.backfill(stored.settings.start, NOW + timedelta(days=1))
     before, kept_before = holding(stored, order), holding(stored, other)
     named = counted(stored, "contains(held::varchar, $1)", MARK % order)
     assert named.keys() >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
@@ -168,7 +164,7 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
     assert stored.store.forgotten(unfinished=True) == frozenset()
 
     windows = len(stored.store.windows())
-    backfill(stored)
+    stored.backfill(stored.settings.start, NOW + timedelta(days=1))
     assert len(stored.store.windows()) > windows, "the service was asked again"
     assert holding(stored, order) == set(), "it does not come back with its pages"
 
