@@ -83,8 +83,8 @@ def test_each_wrong_setting_is_named(name, value, hint):
     with pytest.raises(SettingsError, match="WMS_PUSH_LIMIT") as error:
         load(**{"push_limit": "0", "schedule_cron": "30 * * * *", name: value})
     said = str(error.value)
-    assert (f"WMS_{name.upper()}" in said, hint in said, "planted" in said) == (True, True, False), said
-    assert error.value.exit_code == 2
+    seen = f"WMS_{name.upper()}" in said, hint in said, "planted" in said, error.value.exit_code
+    assert seen == (True, True, False, 2), said
 
 
 @pytest.mark.parametrize(

@@ -189,8 +189,7 @@ def test_a_damaged_page_is_read_again(bench, sandbox, state, read):
     window, page = a_page(bench, state)
     alter(page)
     line = read_again(bench)[0]
-    assert page.name in line
-    assert window in line
+    assert (page.name in line, window in line) == (True, True), line
     assert bench.store.window(window).state == "abandoned"
     bench.assert_landed(sandbox)
     bench.lose_the_state_store()
@@ -217,8 +216,7 @@ def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
     with pytest.raises(RawPagesDamagedError, match="run `wms-sync sync`") as error:
         rebuild(bench.run)
     assert error.value.reasons == (f"{window}/{page.name}: it is altered: its SHA-256 differs",)
-    assert bench.layout.published.read_bytes() == published
-    assert bench.store.window(window).state == "abandoned"
+    assert (bench.layout.published.read_bytes() == published, bench.store.window(window).state) == (True, "abandoned")
     read_again(bench)
     bench.assert_landed(sandbox)
 

@@ -163,8 +163,7 @@ def test_old_and_unfinished_backups_go(settings, backups):
     assert unfinished_backups_in(backups) == []
     assert backups_in(backups)[1:] == [report.path for report in made]
     last = backup(settings, backups, most=1)
-    assert (backups_in(backups), last.deleted) == ([last.path], 3)
-    assert (backups / "notes").exists()
+    assert (backups_in(backups), last.deleted, (backups / "notes").exists()) == ([last.path], 3, True)
     assert verify(settings, backups).damaged == ()
 
 
