@@ -13,7 +13,7 @@ from wms_sync.reports.finding import Finding, name_of, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of, gaps_so_far, late_after
-from wms_sync.state.runs import SYNC
+from wms_sync.state.run_records import SYNC
 from wms_sync.state.store import StateStore
 
 from . import asset_keys

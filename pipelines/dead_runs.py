@@ -15,7 +15,7 @@ import dagster as dg
 from msgspec.structs import replace
 
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecord, RunRecords
+from wms_sync.state.run_records import KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecord, RunRecords
 
 from . import asset_keys
 from .jobs import BACKFILL_DAYS, LOAD_TABLES, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES

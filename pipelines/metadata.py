@@ -22,7 +22,6 @@ from wms_sync.intervals import Interval
 from wms_sync.layout import LAKE
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport
-from wms_sync.reports.days import DayRead
 from wms_sync.reports.dictionary import column_types
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import Sample, sentence
@@ -64,10 +63,10 @@ def bulleted(texts: Iterable[str], otherwise: str = "none") -> dg.MetadataValue:
     return dg.MetadataValue.md("\n".join(f"- {markdown(text)}" for text in texts) or otherwise)
 
 
-def of_day(read: DayRead) -> Metadata:
+def of_day(windows: Sequence[str], records: int | None) -> Metadata:
     """Return the metadata of a day: the number of its shipments, if it is known, and its windows."""
-    known = {} if read.records is None else {"dagster/partition_row_count": read.records}
-    return {**known, "windows": _windows(read.windows)}
+    known = {} if records is None else {"dagster/partition_row_count": records}
+    return {**known, "windows": _windows(windows)}
 
 
 def of_read(report: ReadReport) -> Metadata:
@@ -135,7 +134,7 @@ def listed(intervals: Iterable[Interval], otherwise: str) -> dg.MetadataValue:
     return bulleted(spelled, otherwise)
 
 
-def _windows(ids: tuple[str, ...]) -> dg.MetadataValue:
+def _windows(ids: Sequence[str]) -> dg.MetadataValue:
     more = [f"and {len(ids) - SHOWN_WINDOWS} more"] if len(ids) > SHOWN_WINDOWS else []
     return dg.MetadataValue.json([*ids[:SHOWN_WINDOWS], *more])
 

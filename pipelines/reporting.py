@@ -13,7 +13,6 @@ from pathlib import Path
 import dagster as dg
 
 from wms_sync.master_data.kind import Kind
-from wms_sync.reports.days import days_of
 from wms_sync.runs import Handled
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
@@ -30,7 +29,7 @@ def report_shipments(
     events: list[tables.Event] = []
     if read is not None:
         with StateStore.opened(settings.database_url) as store:
-            events += shipments.days_shown(settings, store, days_of(read.intervals))
+            events += shipments.days_shown(settings, store, shipments.days_of(read.intervals))
     if refreshed is not None and refreshed.published:
         if read is not None:
             events.append(dg.AssetMaterialization(asset_keys.changes(settings), metadata=metadata.of_read(read)))

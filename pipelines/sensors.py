@@ -6,7 +6,7 @@ The sensor of master data is in `master_data_files`.
 import dagster as dg
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.alerts import send_alerts
+from wms_sync.reports.alerts import all_channels, send_alerts
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 
@@ -54,7 +54,7 @@ def alerts(settings: Settings) -> dg.SensorDefinition:
         description="Marks runs whose process is gone as failed, and sends the alerts and heartbeats that are due.",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        why = "the alerts that were due have been sent" if settings.has_alert_channel else "no alert channel is set"
+        why = "the alerts that were due have been sent" if all_channels(settings) else "no alert channel is set"
         try:
             dead_runs.settle(context.instance, settings)
         except WmsSyncError as error:  # such as a full disk; alerts must still be sent

@@ -3,24 +3,31 @@
 `changed_shipments` reads the changes since the sync cursor. It has no partitions, because coverage decides what to
 read. `shipment_days` reads days again: a partition is a day of the service's `updated_at` (UTC), today included, and a
 range of days is one run (`BackfillPolicy.single_run`). `days_shown` reports every covered day as materialised, with the
-day's own numbers, whichever run read it.
+day's own numbers, whichever run read it: a window covers several days, and its Parquet files have the day of each
+record.
 
 Dagster 1.13 stores a planned event for each asset of a run and each day of its range. So a backfill selects only the
 asset of days, and the sensor `tables_follow` then loads the tables.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 
 import dagster as dg
+import duckdb
 
-from wms_sync.intervals import Interval
-from wms_sync.reports.days import covered_days, days_of, read_of_days, windows_of
+from wms_sync import sql_files
+from wms_sync.intervals import Interval, interval
 from wms_sync.settings import Settings
-from wms_sync.state.store import StateStore
+from wms_sync.shipments.flatten.window import flattened_window, is_flattened
+from wms_sync.shipments.read.plan import gaps_so_far
+from wms_sync.state.store import COMPLETE_STATES, StateStore
 
 from . import asset_keys, metadata
 from .operation import RunResource
+
+logger = logging.getLogger("wms_sync.days")
 
 
 def changed_shipments(settings: Settings) -> dg.AssetsDefinition:
@@ -87,21 +94,49 @@ def daily(settings: Settings) -> dg.DailyPartitionsDefinition:
     return dg.DailyPartitionsDefinition(start_date=settings.start_date.isoformat(), end_offset=1)
 
 
+def days_of(intervals: Iterable[Interval]) -> set[date]:
+    """Return the days that the intervals touch."""
+    ends = ((part.start.date(), (part.end - timedelta(microseconds=1)).date()) for part in intervals)
+    return {first + timedelta(days=number) for first, last in ends for number in range((last - first).days + 1)}
+
+
 def days_shown(settings: Settings, store: StateStore, days: Iterable[date]) -> Iterator[dg.AssetMaterialization]:
     """Yield a materialisation of each of these days, with the numbers of all windows of the day, whoever read them."""
-    ordered = sorted(days)
-    read = read_of_days(settings, store, ordered, windows_of(store, ordered)) if ordered else {}
-    for day, found in read.items():
-        yield dg.AssetMaterialization(
-            asset_keys.days(settings), partition=day.isoformat(), metadata=metadata.of_day(found)
-        )
+    layout, files = settings.layout, list[str]()
+    windows: dict[date, list[str]] = {day: [] for day in sorted(days)}
+    for window in store.windows(*COMPLETE_STATES):
+        shared = windows.keys() & days_of([window.interval]) if window.covers_time else ()
+        for day in shared:
+            windows[day].append(window.id)
+        if shared and is_flattened(layout, window.id):
+            files += flattened_window(layout, window.id).files(layout, "shipments")
+    counts = _records(settings, files)
+    for day, ids in windows.items():
+        facts = metadata.of_day(ids, None if counts is None else counts.get(day, 0))
+        yield dg.AssetMaterialization(asset_keys.days(settings), partition=day.isoformat(), metadata=facts)
+
+
+def _records(settings: Settings, files: Sequence[str]) -> Mapping[date, int] | None:
+    """Count the shipments in Parquet files by the day (UTC) of their `updated_at`; None if a file cannot be read."""
+    try:
+        with duckdb.connect(config={"memory_limit": settings.memory_limit}) as connection:
+            query = sql_files.read("queries/read_of_days.sql")
+            return dict(connection.execute(query, {"files": files}).fetchall()) if files else {}
+    except (duckdb.Error, OSError) as error:
+        logger.warning("The records read of each day cannot be counted: %(error)s", {"error": error})
+        return None
 
 
 def days_missing(
     settings: Settings, store: StateStore, instance: dg.DagsterInstance
 ) -> Sequence[dg.AssetMaterialization]:
-    """Return materialisations of the covered days that Dagster's catalogue lacks."""
-    covered = {day.isoformat(): day for day in covered_days(settings, store)}
+    """Return materialisations of the days without a gap in coverage that Dagster's catalogue lacks.
+
+    The last day may be covered only up to the newest moment read.
+    """
+    newest, gaps = gaps_so_far(settings.start, store.covered())
+    days = days_of(interval(settings.start, newest)) - days_of(gaps)
+    covered = {day.isoformat(): day for day in days}
     known = instance.get_status_by_partition(asset_keys.days(settings), list(covered), daily(settings)) or {}
     return list(days_shown(settings, store, (day for name, day in covered.items() if known.get(name) is None)))
 

@@ -28,7 +28,7 @@ from tests.oracle import differences, expected_tables, service_pages
 from tests.services import Service
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
-from wms_sync.cli.runs import report
+from wms_sync.cli.operations import report
 from wms_sync.layout import Layout
 from wms_sync.logs import Lines, handling
 from wms_sync.reports.finding import exit_code, open_findings

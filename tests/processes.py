@@ -25,11 +25,7 @@ PROCESSES.set_forkserver_preload(
         "pandas",
         "pyarrow.dataset",
         "upath",
-        "wms_sync.cli.views",
-        "wms_sync.cli.upkeep",
         "wms_sync.cli.main",
-        "wms_sync.cli.views",
-        "wms_sync.cli.runs",
         "tests.survival.installation",
     ]
 )

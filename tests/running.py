@@ -7,7 +7,7 @@ from threading import Event
 
 import httpx
 
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.push import PushReport
 from wms_sync.runs import Operation, push

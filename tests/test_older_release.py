@@ -25,7 +25,7 @@ COMMANDS = [
     "status --json",
     "status --check",
     "acknowledge none",
-    "inbox list",
+    "inbox",
     "check",
     "check --full",
     "explain shipment 1",

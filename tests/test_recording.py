@@ -13,7 +13,7 @@ from wms_sync.logs import Lines, handling
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.state.holder import Holder
 from wms_sync.state.lock import FileLock
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.run_records import RunRecords
 from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import reported_refusals
 

@@ -65,5 +65,5 @@ def test_a_data_folder_may_have_any_name(bench, sandbox, settings_for, tmp_path)
     [order] = queried(bench.layout.published, "select min(order_id) from pii.order_addresses")
     assert forget(bench.run, order).pages
     [(shipment,)] = queried(bench.layout.published, "select min(id) from shipments")
-    assert explain(bench.settings, bench.store, str(shipment)).versions
+    assert explain(bench.settings, bench.store, str(shipment))[0].versions
     assert list(neighbour.iterdir()) == []

@@ -1,7 +1,8 @@
--- grain: one row per shipment of an order that is in the table
+-- grain: one row per shipment of the orders whose id, unique_id or order_ref this is, which several merchants may use
 -- keys: id
--- source: shipments
-select id
+-- source: shipments, orders
+select shipments.id
 from shipments
-where order_id = $order_id
-order by id
+inner join orders on shipments.order_id = orders.id
+where $name in (orders.id::varchar, orders.unique_id, orders.order_ref)
+order by orders.id, shipments.id

@@ -5,7 +5,7 @@
 select distinct shipment_id as id
 from packages
 where
-    regexp_replace(upper($number), '[\s-]', '', 'g') in (
+    regexp_replace(upper($name), '[\s-]', '', 'g') in (
         regexp_replace(upper(tracking_ref), '[\s-]', '', 'g'),
         regexp_replace(upper(alt_tracking_number), '[\s-]', '', 'g')
     )

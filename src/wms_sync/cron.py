@@ -37,14 +37,6 @@ def checked_cron(text: str) -> str:
     return text
 
 
-def has_ticks_every_hour(cron: str) -> bool:
-    """Return whether a schedule has ticks in every hour of a day."""
-    from croniter import croniter  # slow to import
-
-    [_, hours, *_], _ = croniter.expand(cron)
-    return bool(hours == ["*"])
-
-
 def next_tick(cron: str, zone: str, after: datetime) -> datetime:
     """Return the first tick after a moment.
 
@@ -52,7 +44,7 @@ def next_tick(cron: str, zone: str, after: datetime) -> datetime:
     """
     from croniter import croniter  # slow to import
 
-    is_hourly = has_ticks_every_hour(cron)
+    is_hourly = croniter.expand(cron)[0][1] == ["*"]
     ticks = croniter(cron, (after - CLOCK_CHANGE).astimezone(ZoneInfo(zone)))
     while True:
         tick: datetime = ticks.get_next(datetime)

@@ -1,6 +1,8 @@
-"""Format numbers with their nouns: ``1 window``, ``2,041 windows``. Every count with a noun uses this module."""
+"""Format what messages say: numbers with their nouns (``1 window``, ``2,041 windows``), and moments."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 LEFT_OUT = (
     "value or record was left out",
@@ -22,3 +24,13 @@ def count_of(count: int, singular: str, many: str | None = None) -> str:
 def agreed(count: int, singular: str, many: str) -> str:
     """Return the words that agree with a number: ``singular`` for 1, ``many`` for any other."""
     return singular if count == 1 else many
+
+
+def moment(at: datetime) -> str:
+    """Return a moment to the second: ``2026-03-01 02:00:03 UTC``."""
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def minute(at: datetime) -> str:
+    """Return a moment to the minute: ``2026-03-01 02:00 UTC``."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -56,11 +56,9 @@ def json_line(level: int, text: str) -> str:
     )
 
 
-@contextmanager
-def logging_to(log: logging.Logger) -> Iterator[None]:
+def logging_to(log: logging.Logger) -> AbstractContextManager[None]:
     """Inside the block, send the library's log records to another log, such as that of a step."""
-    with handling(Lines(log.log)):
-        yield
+    return handling(Lines(log.log))
 
 
 @contextmanager

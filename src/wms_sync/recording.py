@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sqlalchemy.exc import SQLAlchemyError
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, moment
 from wms_sync.interrupts import interruptible
 from wms_sync.logs import ThisRun
 from wms_sync.reports.finding import Finding
@@ -29,7 +29,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import Outcome, RunRecord, lock_for
+from wms_sync.state.run_records import Outcome, RunRecord, lock_for
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import taking_turn
@@ -258,7 +258,7 @@ def summary(record: RunRecord) -> str:
         if name in ALWAYS_SHOWN or (count > 0 and name not in DETAILS)
     ]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
-    reaches = f"data as of {record.data_as_of:%Y-%m-%d %H:%M:%S} UTC" if record.data_as_of else "no data yet"
+    reaches = f"data as of {moment(record.data_as_of)}" if record.data_as_of else "no data yet"
     was_read = record.outcome == "succeeded" and [*record.phases] == ["read"]
     did, reaches = ("read", "not in the tables yet") if was_read else (record.outcome, reaches)
     return f"{record.purpose} {did}: {'; '.join(part for part in (', '.join(parts), took, reaches) if part)}"

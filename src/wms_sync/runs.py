@@ -27,13 +27,15 @@ from wms_sync.master_data.push import PushReport, plan_file, push_file
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.reports.finding import Finding
 from wms_sync.reports.report import remake_report, report_load
+from wms_sync.service.client import GlobalApi
 from wms_sync.settings import Settings
+from wms_sync.shipments.audit import SliceReader
+from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild, refresh
-from wms_sync.shipments.read.progress import Watcher
-from wms_sync.shipments.read.reader import ReadReport
-from wms_sync.shipments.sync import read_changes, read_days
+from wms_sync.shipments.read.progress import Warnings, Watcher
+from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.ledger import CreatesJournal
-from wms_sync.state.runs import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
+from wms_sync.state.run_records import FORGET, LOADING, MAINTENANCE, SYNC, Outcome
 from wms_sync.state.store import Run, StateStore
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.errors import reported_refusals
@@ -160,14 +162,33 @@ class Operation:
             take_off_list(run.layout, run.store, order_ids)
 
     def _read_changes(self, run: Run) -> ReadReport:
-        return read_changes(run, self._take_read, self._watcher, self._transport)
-
-    def _take_read(self, report: ReadReport) -> None:
-        self.read = report
+        """Read the changes since the sync cursor, then, if due, the slice of an audit."""
+        with self._reading(run) as (reading, audit):
+            self.read = report = reading.sync()  # its counts are kept even if the audit fails
+            audit.read(report.horizon)
+        return report
 
     def _read_days(self, run: Run, days: Interval) -> ReadReport:
-        self.read = report = read_days(run, days, self._watcher, self._transport)
+        with self._reading(run) as (reading, _):
+            self.read = report = reading.backfill(days.start, days.end)
         return report
+
+    @contextmanager
+    def _reading(self, run: Run) -> Iterator[tuple[Reading, SliceReader]]:
+        """Yield the readers. Before the first request, raise the error that a load's file operations would raise.
+
+        Other threads flatten landed windows: all by the end of the block, unless an error stops them.
+        """
+        target_of(run.settings).try_files()
+        warnings = Warnings()
+        with (
+            GlobalApi.from_settings(run.settings, warn=warnings.warn, transport=self._transport) as api,
+            Flattening(run.settings, run.store) as flattening,
+        ):
+            yield (
+                Reading(run, api, watcher=self._watcher, landed=flattening.add, warnings=warnings),
+                SliceReader(run, api, landed=flattening.add, warnings=warnings),
+            )
 
     @contextmanager
     def _turn(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -27,14 +28,13 @@ from pydantic import (
     model_validator,
 )
 
-from wms_sync.cron import checked_cron, has_ticks_every_hour
+from wms_sync.cron import checked_cron
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.layout import Layout
 from wms_sync.setting_names import given, leave_to_env_file, misspelt, values_in
 from wms_sync.storage.opened import bucket_files, checked_place
 from wms_sync.timezones import (
     WarehouseTimezones,
-    changes_by_half_an_hour,
     checked_zone,
     parse_warehouse_timezones,
 )
@@ -55,8 +55,6 @@ _NUMERIC = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
 LOCALHOST = "localhost"
 DEFAULT_PORTS = {"http": 80, "https": 443}
 LEAST_MEMORY = 300 * 1000**2
-ALERT_CHANNELS = ("alert_webhook_url", "alert_urls", "heartbeat_url")
-"""The settings with the address of a channel for alerts or heartbeats."""
 LAKE_TAKES_AS_PATTERN = ("*", "?", "[", "\\")
 """Characters that DuckLake treats as a pattern in the path of its files when it looks for unused ones."""
 
@@ -74,7 +72,7 @@ class Settings(BaseModel):
     merchant_api_key_file: Path | None = None
     data_dir: Path = Path("data")
     analytics: Literal["file", "ducklake"] = "file"
-    files_url: str | None = None
+    files_url: Annotated[str, AfterValidator(checked_place)] | None = None
     files_endpoint: str | None = None
     instance: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
     state_url: SecretStr | None = None
@@ -90,8 +88,8 @@ class Settings(BaseModel):
     raw_retention_days: int | None = Field(default=None, ge=1, le=LONGEST_RETENTION_DAYS)
     maintenance_nights: int = Field(default=7, ge=0, le=LONGEST_RETENTION_DAYS)
     api_version: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}$")
-    schedule_cron: str = "0 2 * * *"
-    schedule_timezone: str = "UTC"
+    schedule_cron: Annotated[str, AfterValidator(checked_cron)] = "0 2 * * *"
+    schedule_timezone: Annotated[str, AfterValidator(checked_zone)] = "UTC"
     asset_owners: str = ""
     alert_webhook_url: SecretStr | None = None
     alert_webhook_url_file: Path | None = None
@@ -170,8 +168,14 @@ class Settings(BaseModel):
     @field_validator("alert_webhook_url", "heartbeat_url")
     @classmethod
     def _address_is_safe(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None:
-            _refuse_unsafe_address(value.get_secret_value())
+        """Refuse an invalid address, and http except to loopback. It may be secret, so the message hides it."""
+        if value is None:
+            return None
+        url = urlsplit(value.get_secret_value().strip())
+        if url.scheme not in {"http", "https"} or not url.hostname:
+            raise ValueError("must look like https://hooks.example.com/...")
+        if url.scheme == "http" and not _is_loopback(url.hostname):
+            raise ValueError("must be https: plain http would send the address in the clear (allowed to loopback only)")
         return value
 
     @field_validator("alert_urls")
@@ -180,11 +184,6 @@ class Settings(BaseModel):
         if value is not None and not all("://" in url for url in value.get_secret_value().split()):
             raise ValueError("must be URLs that apprise accepts, such as slack://..., separated by spaces")
         return value
-
-    @field_validator("files_url")
-    @classmethod
-    def _files_have_a_place(cls, value: str | None) -> str | None:
-        return None if value is None else checked_place(value)
 
     @field_validator("metrics_url", "ui_url")
     @classmethod
@@ -204,25 +203,12 @@ class Settings(BaseModel):
             raise ValueError("is in the future: it must be today (UTC) or earlier")
         return value
 
-    @field_validator("schedule_cron")
-    @classmethod
-    def _schedule_is_valid(cls, value: str) -> str:
-        return checked_cron(value)
-
     @field_validator("memory_limit")
     @classmethod
     def _memory_is_enough(cls, value: str) -> str:
         if memory_bytes(value) < LEAST_MEMORY:
             raise ValueError("must be at least 300MB")
         return value
-
-    @field_validator("schedule_timezone")
-    @classmethod
-    def _zone_exists(cls, value: str, info: ValidationInfo) -> str:
-        zone, cron = checked_zone(value), info.data.get("schedule_cron")
-        if cron and has_ticks_every_hour(cron) and changes_by_half_an_hour(zone, datetime.now(UTC)):
-            raise ValueError("changes its clock by half an hour, and Dagster's hourly ticks do not: set it to UTC")
-        return zone
 
     @field_validator("asset_owners")
     @classmethod
@@ -268,7 +254,8 @@ class Settings(BaseModel):
         unread = {f"{name}_file": None for name in secrets() if name in overrides}
         try:
             in_file = values_in(None if _env_file is None else Path(_env_file), PREFIX)
-            cls._refuse_misspelt(in_file)
+            if wrong := misspelt({PREFIX + name.upper() for name in cls.model_fields}, PREFIX, in_file):
+                raise SettingsError(_listed(wrong))
             return cls.model_validate({**given(PREFIX, in_file), **unread, **overrides})
         except ValidationError as error:
             raise SettingsError(_explain(error)) from None
@@ -278,12 +265,6 @@ class Settings(BaseModel):
         """Remove Dagster's copy of ``.env`` from the environment, so that ``load`` reads the file each time."""
         with suppress(SettingsError):  # `load` reports it
             leave_to_env_file(PREFIX, Path(ENV_FILE))
-
-    @classmethod
-    def _refuse_misspelt(cls, in_file: Collection[str]) -> None:
-        known = {PREFIX + name.upper() for name in cls.model_fields}
-        if wrong := misspelt(known, PREFIX, in_file):
-            raise SettingsError(_listed(wrong))
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -324,11 +305,6 @@ class Settings(BaseModel):
     def has_merchant(self) -> bool:
         """Return whether the Merchant API is configured."""
         return self.merchant_username is not None and self.merchant_api_key is not None
-
-    @property
-    def has_alert_channel(self) -> bool:
-        """Return whether any channel for alerts or heartbeats is set."""
-        return any(getattr(self, name) for name in ALERT_CHANNELS)
 
     def require_base_url(self) -> str:
         """Return the base URL. Raise ``SettingsError`` if it is not set."""
@@ -448,15 +424,6 @@ def _canonical_host(given: str) -> str:
 
             _ = URL(f"https://{label}").host  # decodes the label, as each request does
     return host
-
-
-def _refuse_unsafe_address(value: str) -> None:
-    """Refuse an invalid address, and http except to loopback. The address may be secret, so the message hides it."""
-    url = urlsplit(value.strip())
-    if url.scheme not in {"http", "https"} or not url.hostname:
-        raise ValueError("must look like https://hooks.example.com/...")
-    if url.scheme == "http" and not _is_loopback(url.hostname):
-        raise ValueError("must be https: plain http would send the address in the clear (allowed to loopback only)")
 
 
 def memory_bytes(limit: str) -> int:

@@ -86,11 +86,6 @@ def parse_warehouse_timezones(text: str) -> WarehouseTimezones:
     return WarehouseTimezones(named, default)
 
 
-def changes_by_half_an_hour(timezone: str, now: datetime) -> bool:
-    """Return whether a zone's clock changes by less than an hour from now on, as that of Australia/Lord_Howe does."""
-    return len({offset.utc_offset_seconds % 3600 for offset in offsets(timezone, now) if offset.to_at > now}) > 1
-
-
 def offsets(timezone: str, now: datetime) -> Iterator[Offset]:
     """Yield a zone's offsets in order, without a gap. Its changes end before the year ``YEARS_AHEAD`` after ``now``."""
     from_at, seconds = BEGINNING, _seconds(timezone, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC))

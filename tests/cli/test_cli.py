@@ -183,7 +183,7 @@ def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):
     explained = run("explain", "shipment", str(shipment))
     assert explained.returncode == 0, explained.stderr
     assert f"order {order}" in explained.stdout
-    found = json.loads(run("explain", "shipment", str(shipment), "--json").stdout)
+    [found] = json.loads(run("explain", "shipment", str(shipment), "--json").stdout)
     assert (tmp_path / "data" / found["versions"][0]["origin"]["file"]).is_file()
     unknown = run("explain", "shipment", "nowhere")
     assert (unknown.returncode, "The tables cover" in unknown.stderr) == (1, True)

@@ -1,11 +1,10 @@
 """The demo, as `make demo` runs it: what somebody sees first must work."""
 
-import pytest
+from click.testing import CliRunner
 
 from tests.test_extras import run
-from wms_sync.cli.demo import run_demo
-from wms_sync.cli.runs import DAGSTER_HOME
-from wms_sync.errors import SettingsError
+from wms_sync.cli.main import main
+from wms_sync.cli.operations import DAGSTER_HOME
 from wms_sync.master_data.kinds import IN_SHIPMENTS
 from wms_sync.state.ledger import PushLedger, State
 
@@ -29,6 +28,6 @@ def test_the_demo_creates_every_sample(tmp_path):
 
 def test_a_folder_without_a_demo_stays(tmp_path):
     (tmp_path / "precious").touch()
-    with pytest.raises(SettingsError, match="is not empty, and no demo created it"):
-        run_demo(tmp_path)
+    ended = CliRunner().invoke(main, ["demo", "--data-dir", str(tmp_path)])
+    assert (ended.exit_code, "is not empty, and no demo created it" in ended.stderr) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]

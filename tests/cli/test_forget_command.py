@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.bench import FEWER, opened_store, queried
 from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.run_records import RunRecords
 from wms_sync.state.store import StateStore
 
 

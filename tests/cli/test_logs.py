@@ -50,7 +50,8 @@ def test_a_file_of_settings_may_ask_for_json(type_in):
 
 BROKEN = """
 import click
-from wms_sync.cli.main import exits_with_code, main
+from wms_sync.cli.commands import exits_with_code
+from wms_sync.cli.main import main
 main.add_command(click.Command("broken", callback=exits_with_code(lambda: {}["of a defect"])))
 main(["broken"])
 """

@@ -138,7 +138,7 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today):
     assert (spoiled.exit_code, type_in("check").exit_code, type_in("check", "--strict").exit_code) == (0, 0, 3)
     assert [table for table in ("ops.quarantine", "ops.schema_drift") if table not in spoiled.output] == []
     assert type_in("status", "--check").exit_code == 3
-    listed = type_in("inbox", "list").output
+    listed = type_in("inbox").output
     assert "Shipment.gift\\u001b]0;wrap\\u0007\\u009b31m\\u202e nothing is open" in listed
     assert not set("\x1b\x07\x9b\u202e") & set(listed + spoiled.output)
     assert "nothing is open" not in listed.splitlines()
@@ -146,8 +146,8 @@ def test_the_inbox_as_it_is_typed(type_in, service_of_today):
     [key] = re.findall(r"^(key-\w+)  Shipment\.gift.*: no type has the key", listed, re.MULTILINE)
     assert re.search(
         r'  Shipment \d+, \$\.collection\[0\]\.is_international in /.*/page-\d+\.json.*\n    "perhaps"',
-        type_in("inbox", "show", value).output,
+        type_in("inbox", value).output,
     )
-    assert type_in("inbox", "show", "value-000000").exit_code == 2
+    assert type_in("inbox", "value-000000").exit_code == 2
     assert type_in("acknowledge", value, key).exit_code == 0
     assert type_in("status", "--check").exit_code == 0

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from wms_sync.cli import ui
-from wms_sync.cli.runs import DAGSTER_HOME
+from wms_sync.cli.operations import DAGSTER_HOME
 
 READ = """
 import json

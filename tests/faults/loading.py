@@ -45,7 +45,7 @@ FAULTS = (
         "src/wms_sync/shipments/load/refresh.py",
         "if is_final or not take_away_damaged(self._run.layout, self._run.store):",
         "if True:",
-        ("tests/shipments/load/test_damage.py",),
+        ("tests/shipments/flatten/test_damage.py",),
     ),
     Fault(
         "a record of a page that became no row is not missed",

@@ -165,10 +165,10 @@ FAULTS = (
         "the next page is requested at the host that next names",
         ("`next` leads to another host", "`next` leads to another scheme"),
         "src/wms_sync/service/shipments.py",
-        "        return Page(answer.body, answer.read, answer.served_at)\n",
-        "        if named := __import__('re').search(rb'\"next\": ?\"(https?://[^/\"]+)', answer.body.content):\n"
-        "            self._api.connection.base_url = named[1].decode()\n"
-        "        return Page(answer.body, answer.read, answer.served_at)\n",
+        "                return page\n",
+        "                if named := __import__('re').search(rb'\"next\": ?\"(https?://[^/\"]+)', page.body.content):\n"
+        "                    self._api.connection.base_url = named[1].decode()\n"
+        "                return page\n",
         WHOLE_SYNC,
     ),
 )

@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from wms_sync.settings import Settings
-from wms_sync.state.runs import KILLED, KILLED_KIND, RunRecord, RunRecords
+from wms_sync.state.run_records import KILLED, KILLED_KIND, RunRecord, RunRecords
 from wms_sync_pipelines import definitions, jobs
 from wms_sync_pipelines.dead_runs import NO_STEP, NOT_STARTED, settle
 

@@ -17,7 +17,7 @@ from wms_sync.reports.alerts import deliver
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.run_records import RunRecords
 from wms_sync_pipelines import definitions, jobs
 from wms_sync_pipelines.operation import NIGHTLY, PAUSES, SCHEDULE, RunResource
 

@@ -14,7 +14,7 @@ from tests.running import run_sync
 from wms_sync.catalogue import relations, table
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
-from wms_sync.state.runs import RunRecord, RunRecords
+from wms_sync.state.run_records import RunRecord, RunRecords
 from wms_sync_pipelines import asset_keys, coverage, definitions, jobs, tables
 
 SHIPMENTS = 300

@@ -20,7 +20,7 @@ from tests.master_data.conftest import MERCHANT
 from tests.postgres import plain, postgres_where_installed
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.master_data.kinds import KINDS, SAMPLES, files_of
 from wms_sync.runs import Operation, push
 from wms_sync.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, inspect
 
 from tests.releases.freezing import FORGOTTEN, service, settings_of
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.engine import open_engine

@@ -14,24 +14,21 @@ from tests.bench import NOW, queried
 from wms_sync.reports.explain import (
     Explanation,
     explain,
-    explain_orders,
-    explain_tracking,
     explanation_lines,
-    order_lines,
 )
 from wms_sync.reports.finding import open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.shipments.flatten.workers import Flattening
 from wms_sync.shipments.read.reader import Reading
 from wms_sync.state.store import Run, StateStore
-from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
+from wms_sync.targets.errors import UnknownShipmentError
 
 GARBLED = "no_shipment_lost_a_newer_version_to_a_garbled_time"
 
 
 @pytest.fixture
 def explained(bench) -> Callable[[object], Explanation]:
-    return lambda name: explain(bench.settings, bench.store, str(name))
+    return lambda name: explain(bench.settings, bench.store, str(name))[0]
 
 
 def one_row(bench, query: str, *parameters):
@@ -129,21 +126,20 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
         "join orders on order_id = orders.id where order_ref is not null "
         "group by all having count(*) > 1 order by all limit 1",
     )
-    [found] = explain_orders(bench.settings, bench.store, order_ref)
-    assert (found,) == explain_orders(bench.settings, bench.store, str(order))
-    assert (found.order_id, [explanation.shipment_id for explanation in found.shipments]) == (order, shipments)
-    assert found.shipments[0] == explained(shipments[0])
-    assert f"order         {order} ({found.unique_id}, order_ref {order_ref})" == next(order_lines(found))
+    found = explain(bench.settings, bench.store, order_ref, "order")
+    assert found == explain(bench.settings, bench.store, str(order), "order")
+    assert [explanation.shipment_id for explanation in found] == shipments
+    assert found[0] == explained(shipments[0])
 
     shipment, number = one_row(
         bench, "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
     )
-    [explanation] = explain_tracking(bench.settings, bench.store, f" {number[:4]}-{number[4:]}".lower())
+    [explanation] = explain(bench.settings, bench.store, f" {number[:4]}-{number[4:]}".lower(), "tracking")
     assert explanation.shipment_id == shipment
     with pytest.raises(UnknownShipmentError, match="No package in the tables has the tracking number 0815"):
-        explain_tracking(bench.settings, bench.store, "0815")
-    with pytest.raises(UnknownOrderError, match="an order without a shipment is not in this data"):
-        explain_orders(bench.settings, bench.store, "nobody's")
+        explain(bench.settings, bench.store, "0815", "tracking")
+    with pytest.raises(UnknownShipmentError, match="an order without a shipment is not in this data"):
+        explain(bench.settings, bench.store, "nobody's", "order")
 
 
 def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):

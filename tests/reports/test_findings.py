@@ -24,7 +24,7 @@ from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 from wms_sync.cli.main import main
-from wms_sync.cli.runs import report
+from wms_sync.cli.operations import report
 from wms_sync.layout import snapshot_key
 from wms_sync.reports.alerts import deliver
 from wms_sync.reports.doctor import examine

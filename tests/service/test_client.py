@@ -59,7 +59,7 @@ def answer_first(sandbox, times, make):
 def test_what_cannot_be_decoded_is_requested_again(sandbox, api):
     read = msgspec.json.Decoder(dict[str, str]).decode
     answer_first(sandbox, 1, lambda: Response("<html>Back at 6:00</html>"))
-    assert api.get(STATUS, read=read).read == {"status": "ok"}
+    assert api.get(STATUS, read=read).envelope == {"status": "ok"}
     answer_first(sandbox, 9, lambda: Response("<html>Back at 6:00</html>"))
     with pytest.raises(ServiceFailed, match=r"are not the expected JSON.*It says: Back at 6:00"):
         api.get(STATUS, read=read)

@@ -10,7 +10,7 @@ from tests.service.test_client import TOKEN, answer_first, client
 from wms_sandbox.errors import failed
 from wms_sandbox.faults import IN_ITS_PLACE, AnswerLost, Disconnect, ProxyAnswer, Truncated, in_its_place
 from wms_sync.master_data.kinds import LOCATION_TAGS
-from wms_sync.service.creates import Creates, already_in_use
+from wms_sync.service.creates import already_in_use, send_create
 from wms_sync.service.errors import (
     ApiError,
     Busy,
@@ -27,7 +27,7 @@ from wms_sync.service.errors import (
 def create(sandbox):
     """Create a location tag."""
     with client(sandbox, TOKEN) as api:
-        yield lambda: Creates(api).create(LOCATION_TAGS.endpoint, {"name": "Fragile", "color": "red1"})
+        yield lambda: send_create(api, LOCATION_TAGS.endpoint, {"name": "Fragile", "color": "red1"})
 
 
 def statuses(sandbox) -> list[int]:

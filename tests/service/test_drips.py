@@ -91,7 +91,7 @@ def test_bytes_after_an_answer_are_not_taken_for_the_next_one():
     """A peer that sends each answer twice: each request got the answer before, and 0 of 120 shipments landed."""
     answers = HEAD + b"Content-Length: 2\r\n\r\n{}" + HEAD + b"Content-Length: 2\r\n\r\n[]"
     with dripping(b"", answers) as url, client(url) as api:
-        assert [api.get("/x", read=bytes).read for _ in range(2)] == [b"{}", b"{}"]
+        assert [api.get("/x", read=bytes).envelope for _ in range(2)] == [b"{}", b"{}"]
 
 
 def test_an_interrupt_ends_requests_of_other_threads():

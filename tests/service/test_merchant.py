@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse, Response
 from tests.bench import IMPATIENT
 from tests.service.test_client import answer_first
 from wms_sandbox.faults import Disconnect, ProxyAnswer
-from wms_sync.service.errors import AccessDenied, ProtocolError, Unauthorized
-from wms_sync.service.merchant import MerchantApi, documented
+from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError, Unauthorized
+from wms_sync.service.merchant import MerchantApi
 
 USERNAME, KEY = "sandbox-merchant", "sandbox-api-key"
 LIST: tuple[str, list[object]] = ("retailer.list", [{}, {"limit": 3}])
@@ -46,10 +46,14 @@ def test_wrong_credentials_name_the_settings_and_never_show(sandbox):
 
 
 @pytest.mark.parametrize(
-    ("code", "known_as"), [(2, 2), (-32002, 2), (6, 6), (-32006, 6), (-32108, 108), (-32601, -32601), (-32700, -32700)]
+    ("code", "kind"), [(2, AccessDenied), (-32002, AccessDenied), (6, CallFailed), (-32006, CallFailed)]
 )
-def test_codes_of_json_rpc_itself_stay(code, known_as):
-    assert documented(code) == known_as
+def test_wrong_credentials_have_two_codes(sandbox, code, kind):
+    refused = {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "No."}}
+    answer_first(sandbox, 1, lambda: JSONResponse(refused))
+    with client(sandbox) as api, pytest.raises(CallFailed, match=rf"No\. \(code {code}\)") as error:
+        api.call(*LIST)
+    assert type(error.value) is kind
 
 
 RESULT = {"jsonrpc": "2.0", "id": 1, "result": {"results": [{}, {}, {}]}}

@@ -10,9 +10,10 @@ import pytest
 
 from tests.bench import NOW, store_at
 from tests.lakes import name_of
+from wms_sync.errors import SettingsError
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused
 from wms_sync.state.store import StateStore, Window
 from wms_sync.upkeep.recovery import recover_state
 
@@ -69,7 +70,7 @@ def test_a_busy_state_store_is_named(tmp_path):
     ],
 )
 def test_a_url_that_names_no_database_is_refused(url, says):
-    with pytest.raises(StateUrlError, match=says):
+    with pytest.raises(SettingsError, match=says):
         StateStore.opened(url)
 
 
@@ -145,7 +146,7 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
         os.seteuid(65534)
     try:
         with installation_of(settings) as found:
-            found.raw_dropped
+            found.is_behind
     except WmsSyncError as error:
         print(type(error).__name__, error)
     os.environ["WMS_ALERT_WEBHOOK_URL"] = "http://127.0.0.1:9/"

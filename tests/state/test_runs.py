@@ -11,7 +11,7 @@ from wms_sync.master_data.push import push_lock
 from wms_sync.runs import purpose_of
 from wms_sync.state import schema
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords
+from wms_sync.state.run_records import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ STATEMENTS_OF = frozenset(
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""
 NETWORK = frozenset({"send", "recv"})
-CREATES = frozenset({"Creates.create"})
+CREATES = frozenset({"send_create"})
 """Whose requests are moments: what a page is asked for changes nothing."""
 
 

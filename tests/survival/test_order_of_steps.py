@@ -33,7 +33,7 @@ STEPS = {
         f"Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }
-SENT = "Connection.send > Connection._once > Connection._answered > Lane.send: before send"
+SENT = "Connection.send > Connection._once > Connection._answered > TimedClient.send: before send"
 
 
 def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:

@@ -336,7 +336,7 @@ VICTIMS = {
         under_way=AHEAD_UNIQUE,
     ),
     "push of products": Push(
-        (Moment("Connection.send > Connection._once > Connection._answered > Lane.send: after send", 40),),
+        (Moment("Connection.send > Connection._once > Connection._answered > TimedClient.send: after send", 40),),
         lines=("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS))),
     ),
     "forget": Forget((Moment(REWRITE),)),

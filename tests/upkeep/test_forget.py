@@ -20,7 +20,7 @@ from wms_sandbox.transport import InProcess
 from wms_sync.shipments.read.raw import damage
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.forget_plan import orders_named
+from wms_sync.upkeep.forgotten_orders import orders_named
 from wms_sync.upkeep.verify import verify
 
 MARK = "Zaphodina-Quxley-%s-77"

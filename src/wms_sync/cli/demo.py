@@ -11,12 +11,13 @@ import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import duckdb
 import httpx
 
 from wms_sync import sql_files
-from wms_sync.cli.printing import command, say, shown
-from wms_sync.cli.runs import run_push, run_sync
+from wms_sync.cli.commands import FOLDER, command, exits_with_code, say, shown
+from wms_sync.cli.operations import run_push, run_sync
 from wms_sync.cli.ui import MERCHANT_API_KEY, MERCHANT_USERNAME, TOKEN, local_sandbox
 from wms_sync.errors import SettingsError, lacks
 from wms_sync.logs import LIBRARY
@@ -34,8 +35,17 @@ MARK = ".wms-sync-demo"
 QUERY = "queries/demo_days.sql"
 
 
-def run_demo(data_dir: Path) -> int:
-    """Run a sandbox, a first sync, a push, changes, a second sync and some queries; return the code of the pushes."""
+@click.command(epilog="Example: wms-sync demo")
+@click.option(
+    "--data-dir",
+    type=FOLDER,
+    default=Path("data/demo"),
+    show_default=True,
+    help="Folder for the demo's files; replaces an earlier demo there.",
+)
+@exits_with_code
+def demo(data_dir: Path) -> int:
+    """Run the whole pipeline against a sandbox and show the result."""
     _empty(data_dir)
     if LIBRARY.level == logging.INFO:
         LIBRARY.setLevel(logging.WARNING)  # all that it says fits one screen
@@ -50,7 +60,8 @@ def run_demo(data_dir: Path) -> int:
             for path in files_of(SAMPLES, kind)
         ]
         _title("3. Second sync: the changes of an hour, whose new shipments use what was pushed")
-        _let_time_pass(base_url)
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        httpx.post(f"{base_url}/sandbox/advance", json=CHANGES, headers=headers, timeout=60).raise_for_status()
         run_sync(settings, is_shown=False)
     published = settings.layout.published
     _title("4. What an analyst sees")
@@ -87,13 +98,6 @@ def _empty(data_dir: Path) -> None:
             raise SettingsError(f"{data_dir} is not empty, and no demo created it: choose another --data-dir.")
         shutil.rmtree(data_dir)
     (make_private(data_dir) / MARK).touch()
-
-
-def _let_time_pass(base_url: str) -> None:
-    answer = httpx.post(
-        f"{base_url}/sandbox/advance", json=CHANGES, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
-    )
-    answer.raise_for_status()
 
 
 def _show(published: Path) -> None:

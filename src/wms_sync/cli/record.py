@@ -11,10 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import click
 import httpx
 
-from wms_sync.cli.printing import command, say, shown
-from wms_sync.cli.runs import COMMAND_LINE
+from wms_sync.cli.commands import FILE, command, exits_with_code, say, settings_for_service, shown
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.reports.probe import probe
@@ -35,6 +36,15 @@ SHAPING = (
 OF_STORAGE = frozenset({"bytes", "published_bytes"})
 """Counts that depend on the values that stand-ins replace."""
 _FINGERPRINT = re.compile(r"-[0-9a-f]{6}$")
+
+
+@click.command(epilog="Example: wms-sync record first-day --pages 3")
+@click.argument("folder", metavar="DIR", type=FILE)
+@click.option("--pages", type=click.IntRange(min=1), help="Record a sync of at most this many pages instead.")
+@exits_with_code
+def record(folder: Path, pages: int | None) -> None:
+    """Record a probe of the service, without its texts, in a new folder, for `wms-sync sandbox --replay`."""
+    make_recording(settings_for_service(), folder, pages)
 
 
 def make_recording(

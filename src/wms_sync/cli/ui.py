@@ -1,4 +1,4 @@
-"""``wms-sync ui``: start Dagster's UI with your settings, or with a sandbox if no service is configured.
+"""``wms-sync sandbox``, and ``wms-sync ui``: Dagster's UI with your settings, or with a sandbox without a service.
 
 Dagster's home is ``DAGSTER_HOME`` if set, else a folder next to the data folder. The sandbox keeps everything in its
 own folder, including Dagster's home; it uses only ``WMS_PUSH_ENABLED`` of your settings. Dagster runs in its own
@@ -21,15 +21,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
-from wms_sync.cli.printing import command, say
-from wms_sync.cli.runs import DAGSTER_HOME
+import click
+
+from wms_sync.cli.commands import FILE, command, exits_with_code, say
+from wms_sync.cli.operations import DAGSTER_HOME
 from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.interrupts import sigterm_interrupts
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
+PORT, COUNT = click.IntRange(0, 65_535), click.IntRange(0, 99_999_999)
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_FOLDER = Path("data/ui-sandbox")
 HOST = "127.0.0.1"
@@ -44,6 +48,30 @@ MERCHANT_USERNAME, MERCHANT_API_KEY = "sandbox-merchant", "sandbox-api-key"
 Processes = Mapping[str, subprocess.Popen[bytes]]
 
 
+@click.command(epilog="Example: wms-sync ui --port 3001")
+@click.option("--port", type=PORT, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
+@exits_with_code
+def ui(port: int) -> int:
+    """Serve Dagster's UI until you press Ctrl-C.
+
+    If WMS_BASE_URL is not set, the UI runs on a sandbox.
+    """
+    return serve(Settings.load(), port)
+
+
+@click.command(epilog="Example: wms-sync sandbox --shipments 10000")
+@click.option("--port", type=PORT, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
+@click.option("--shipments", type=COUNT, default=2000, show_default=True, help="Number of shipments, up to millions.")
+@click.option("--seed", type=COUNT, default=1, show_default=True, help="The same seed gives the same data.")
+@click.option("--replay", metavar="DIR", type=FILE, help="Serve this recording instead.")
+def sandbox(port: int, shipments: int, seed: int, replay: Path | None) -> NoReturn:
+    """Serve a stand-in for the service with made-up shipments, until you press Ctrl-C."""
+    arguments = ["--port", str(port), "--shipments", str(shipments), "--seed", str(seed)]
+    arguments += [] if replay is None else ["--replay", str(replay)]
+    arguments += ["--called", "wms-sync sandbox"]
+    os.execv(sys.executable, [sys.executable, "-m", "wms_sandbox", *arguments])  # noqa: S606 - our own module
+
+
 def serve(settings: Settings, port: int) -> int:
     """Serve the UI until Ctrl-C. Raise ``SettingsError`` if the port is taken, ``WmsSyncError`` if a process ends."""
     if _accepts(port):
@@ -52,7 +80,7 @@ def serve(settings: Settings, port: int) -> int:
             f"Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
     if settings.base_url is None:
-        with sandbox() as (environment, folder):
+        with _on_sandbox() as (environment, folder):
             return _serve(environment, folder, port, LOCATION)
     if settings.push_enabled:
         say(
@@ -64,7 +92,7 @@ def serve(settings: Settings, port: int) -> int:
 
 
 @contextmanager
-def sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
+def _on_sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
     """Run a sandbox with sample files; yield the UI's environment variables and its working folder without a .env."""
     say("WMS_BASE_URL is not set: the UI runs on a sandbox with made-up shipments.")
     folder = SANDBOX_FOLDER.absolute()

@@ -1,4 +1,4 @@
-"""Run ``wms-sync backup``, ``restore``, ``verify`` and ``forget``, and print their results.
+"""``wms-sync backup``, ``restore``, ``verify`` and ``forget``, and what they print.
 
 ``forget`` shows the personal data of some orders, and removes it from every file after confirmation.
 """
@@ -11,46 +11,58 @@ from pathlib import Path
 
 import click
 
-from wms_sync.cli.printing import say, say_lines
-from wms_sync.cli.runs import COMMAND_LINE
-from wms_sync.cli.views import moment
+from wms_sync.cli.commands import FILE, exits_with_code, say, say_lines
+from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, minute, moment
 from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.backup import BackupReport, Copied
+from wms_sync.upkeep.backup import Copied
+from wms_sync.upkeep.backup import backup as make_backup
 from wms_sync.upkeep.forget import Forgotten
-from wms_sync.upkeep.forget_plan import NamedOrder, orders_named, refuse_unseen, rows_to_forget
-from wms_sync.upkeep.restore import Restored, restore, trust_ledger
-from wms_sync.upkeep.verify import Verified
+from wms_sync.upkeep.forgotten_orders import NamedOrder, orders_named, refuse_unseen, rows_to_forget
+from wms_sync.upkeep.restore import Restored, trust_ledger
+from wms_sync.upkeep.restore import restore as restore_backup
+from wms_sync.upkeep.verify import verify as examined
 
-FORGET = "forget"
+
+@click.command(epilog="Example: wms-sync backup /mnt/backups/wms-sync --keep 14")
+@click.argument("folder", metavar="DIR", type=FILE)
+@click.option("--keep", type=click.IntRange(min=1), default=7, show_default=True, help="Backups to keep in DIR.")
+@exits_with_code
+def backup(folder: Path, keep: int) -> int:
+    """Back up the data folder and the state store to DIR/<time>, even while a run writes."""
+    made = make_backup(Settings.load(), folder, most=keep)
+    copied = made.copied
+    say_lines([f"kept      {_files(copied, copied.sizes)}, as {made.path}", f"new       {_files(copied, copied.new)}"])
+    if made.deleted:
+        say(f"deleted   {count_of(made.deleted, 'older backup')}")
+    say_lines(f"damaged   {place}: {reason}; it is not in the backup" for place, reason in copied.left_out.items())
+    return ATTENTION if copied.left_out else 0
 
 
-def put_back(settings: Settings, source: Path | None, *, over: Path | None, creates_are_known: bool) -> int:
-    """Restore a backup and print what was restored. Without a backup, record that the ledger is complete."""
+@click.command(epilog="Example: wms-sync restore /mnt/backups/wms-sync")
+@click.argument("source", metavar="[DIR]", type=FILE, required=False)
+@click.option("--over", type=FILE, help="The data folder, to confirm that the data in it may be replaced.")
+@click.option("--creates-are-known", is_flag=True, help="Confirm that the ledger lacks no create.")
+@exits_with_code
+def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> int:
+    """Restore the newest backup in DIR into an empty data folder.
+
+    DIR may also be one backup, or any copy of a data folder.
+    """
+    settings = Settings.load()
     if source is None:
         if not creates_are_known:
             raise SettingsError("Name the folder that `wms-sync backup` wrote to, or one backup in it.")
         trust_ledger(settings)
         say("ledger    is treated as complete from now on")
         return 0
-    restored = restore(settings, source, over=over, creates_are_known=creates_are_known)
+    restored = restore_backup(settings, source, over=over, creates_are_known=creates_are_known)
     say_lines(_restored_lines(restored))
     return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
-
-
-def backup_lines(made: BackupReport) -> Iterator[str]:
-    """Yield the result of a backup."""
-    copied = made.copied
-    yield f"kept      {_files(copied, copied.sizes)}, as {made.path}"
-    yield f"new       {_files(copied, copied.new)}"
-    if made.deleted:
-        yield f"deleted   {count_of(made.deleted, 'older backup')}"
-    for place, reason in copied.left_out.items():
-        yield f"damaged   {place}: {reason}; it is not in the backup"
 
 
 def _files(copied: Copied, keys: Collection[str]) -> str:
@@ -64,7 +76,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
     for place, reason in copied.left_out.items():
         yield f"left out  {place}: {reason}"
     if restored.creates_unknown_since is not None:
-        since = f"{restored.creates_unknown_since:%Y-%m-%d %H:%M} UTC"
+        since = minute(restored.creates_unknown_since)
         yield (
             f"ledger    may lack creates after {since}: a push of products first looks up in the service each product "
             "that is not in the ledger. If you know that no create is missing: `wms-sync restore --creates-are-known`"
@@ -72,13 +84,40 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
     yield "next      `wms-sync sync` reads what changed since the backup"
 
 
-def verified_lines(found: Verified) -> Iterator[str]:
-    """Yield what was examined, and every damage."""
-    yield "verified  " + ", ".join(count_of(count, what) for what, count in found.examined.items())
-    for damage in found.damaged:
-        yield f"damaged   {damage}"
-    if not found.damaged:
-        yield "damaged   nothing"
+@click.command(epilog="Example: wms-sync verify /mnt/backups/wms-sync")
+@click.argument("folder", metavar="[DIR]", type=FILE, required=False)
+@exits_with_code
+def verify(folder: Path | None) -> int:
+    """Check every file of the data folder, of the backups in DIR, or of another data folder, for damage.
+
+    Exit code 1: something is damaged.
+    """
+    found = examined(Settings.load(), folder)
+    say_lines(["verified  " + ", ".join(count_of(count, what) for what, count in found.examined.items())])
+    say_lines(f"damaged   {damage}" for damage in found.damaged or ("nothing",))
+    return 1 if found.damaged else 0
+
+
+@click.command(epilog="Example: wms-sync forget SO-2026-0815 --dry-run")
+@click.argument("orders", metavar="ORDER...", nargs=-1)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation: for scripts.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
+@click.option("--unseen", is_flag=True, help="Accept ids of orders not seen yet; they are forgotten when they arrive.")
+@click.option("--list", "is_list", is_flag=True, help="Print the forgotten orders, and exit.")
+@click.option("--take-off", is_flag=True, help="Take the orders off the list, so that later reads keep their data.")
+@exits_with_code
+def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_list: bool, take_off: bool) -> None:
+    """Remove the personal data of these orders from every file, for good.
+
+    ORDER is an id, unique_id or order_ref.
+    """
+    settings = Settings.load()
+    if is_list:
+        _list_forgotten(settings)
+    elif take_off:
+        _take_off_list(settings, orders, yes=yes)
+    else:
+        forget_orders(settings, orders, yes=yes, dry_run=dry_run, unseen=unseen)
 
 
 def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_run: bool, unseen: bool) -> None:
@@ -109,7 +148,7 @@ def forget_orders(settings: Settings, names: Sequence[str], *, yes: bool, dry_ru
         say_lines(_lines(operation.forgotten))
 
 
-def list_forgotten(settings: Settings) -> None:
+def _list_forgotten(settings: Settings) -> None:
     """Print the list of forgotten orders."""
     with StateStore.opened(settings.database_url) as store:
         listed = store.forgotten_list()
@@ -120,7 +159,7 @@ def list_forgotten(settings: Settings) -> None:
         say("no order is forgotten")
 
 
-def take_off_list(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
+def _take_off_list(settings: Settings, names: Sequence[str], *, yes: bool) -> None:
     """Take orders off the list, so that later reads store their personal data."""
     if not names:
         raise SettingsError("Name the orders to take off the list; `wms-sync forget --list` shows it.")

@@ -1,41 +1,57 @@
-"""Print reports, the inbox, and the columns of master data on the command line, as lines of text or as JSON."""
+"""The commands that only read what is stored, or what the service shows, and the lines that they print."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import get_args
 
+import click
 from msgspec.structs import replace
 
-from wms_sync.cli.printing import INDENT, say, say_json, say_labelled, say_lines
+from wms_sync.cli.commands import (
+    AS_JSON,
+    FILE,
+    FOLDER,
+    FORCE,
+    INDENT,
+    exits_with_code,
+    say,
+    say_json,
+    say_labelled,
+    say_lines,
+    settings_for_service,
+    shown,
+)
 from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, moment
 from wms_sync.layout import Layout
-from wms_sync.master_data.kind import Kind, columns_of
+from wms_sync.reports.dictionary import write_dictionary
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.explain import explain, explain_orders, explain_tracking, explanation_lines, order_lines
-from wms_sync.reports.export import Exported
+from wms_sync.reports.explain import SELECTED, explanation_lines
+from wms_sync.reports.explain import explain as explained
+from wms_sync.reports.export import export as export_one
+from wms_sync.reports.export import export_all
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
 from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
 from wms_sync.reports.installation import (
-    CheckFound,
     Installation,
     LastAudit,
-    check_published,
     installation_of,
 )
-from wms_sync.reports.probe import Verdict, probe
+from wms_sync.reports.probe import Verdict
+from wms_sync.reports.probe import probe as habits_of
+from wms_sync.reports.reader import reader_lines
+from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.refresh import RefreshReport
-from wms_sync.shipments.read.reader import ReadReport
-from wms_sync.state.runs import RunRecord
+from wms_sync.shipments.load.checks import CheckResult, check_tables
+from wms_sync.state.run_records import RunRecord
 from wms_sync.state.store import StateStore
-from wms_sync.targets.database import Maintained
 from wms_sync.targets.errors import AnalyticsError
+from wms_sync.targets.target import target_of
 
 OF_STATUS = (
     "sync_cursor",
@@ -43,11 +59,9 @@ OF_STATUS = (
     "covered",
     "gaps",
     "windows",
-    "last_loads",
     "last_audit",
     "rows",
     "published_at",
-    "raw_dropped",
     "quarantined",
     "unknown_keys",
     "writer",
@@ -63,67 +77,8 @@ OF_STATUS = (
 )
 """The facts of an installation that ``wms-sync status --json`` shows."""
 SHOWN_DOUBTS, SHOWN_ROWS = 20, 20
-EXPLAINED: Mapping[str, tuple[Callable[..., Any], Callable[[Any], Iterator[str]]]] = {
-    "shipment": (explain, explanation_lines),
-    "order": (explain_orders, order_lines),
-    "tracking": (explain_tracking, explanation_lines),
-}
-"""What explains a name, and what prints each explanation."""
 OF_DOCTOR = {"note": "ok", "warning": "warn", "error": "fail"}
 """The doctor's word for each severity. Its notes report subjects without a problem."""
-
-
-def read_lines(report: ReadReport) -> Iterator[str]:
-    """Yield the result of a read."""
-    done = report.progress
-    for interval in report.intervals:
-        yield f"read      {moment(interval.start)} to {moment(interval.end)} (shipments by updated_at)"
-    yield (
-        f"landed    {count_of(done.records, 'shipment')} in {count_of(done.pages, 'page')}, "
-        f"{done.bytes / 1e6:,.1f} MB compressed, {count_of(report.requests, 'request')}"
-    )
-    for note in report.notes:
-        yield f"note      {note}"
-
-
-def refresh_lines(report: RefreshReport) -> Iterator[str]:
-    """Yield the result of a refresh of the tables, and the checks that prevented publishing."""
-    merged = [count for count in report.merged.values() if count]
-    windows = count_of(report.counts["merged_windows"], "window into", "windows into")
-    yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
-    if report.audited is not None:
-        yield f"audit     {report.audited}"
-    for outcome in report.refused_by:
-        yield f"check     REFUSED: {outcome.finding} ({outcome.check.name})"
-    passed = sum(outcome.passed for outcome in report.checks)
-    yield f"checks    {passed} of {len(report.checks)} passed"
-    if report.published:
-        yield f"published {report.bytes / 1e6:,.1f} MB"
-    else:
-        yield "NOT published: analysts still see the previous tables"
-
-
-def maintained_lines(done: Maintained) -> Iterator[str]:
-    """Yield the result of maintenance."""
-    yield (
-        f"maintained  {count_of(done.tables, 'table')}: {count_of(done.files, 'file')} instead of "
-        f"{done.files_before:,}; deleted {done.deleted:,} that no reader needs"
-    )
-
-
-def next_lines(refreshed: RefreshReport | None) -> Iterator[str]:
-    """Yield the command that shows the inbox, if a load left entries in it."""
-    if refreshed is not None and (refreshed.quarantined or refreshed.drift):
-        yield "next      wms-sync inbox list"
-
-
-def took_lines(read: ReadReport | None, refreshed: RefreshReport | None, seconds: float) -> Iterator[str]:
-    """Yield the duration of each phase of a run, and of what it did besides, out of ``seconds``."""
-    phases = {} if read is None else {"read": read.seconds}
-    phases |= {} if refreshed is None else refreshed.phases
-    if phases:
-        phases["other"] = max(0.0, seconds - sum(phases.values()))
-        yield f"took      {_phases_text(phases)}"
 
 
 def open_lines(findings: Sequence[Finding]) -> Iterator[str]:
@@ -184,9 +139,17 @@ def status_lines(found: Installation, findings: Sequence[Finding], *, is_each_ta
         yield f"in doubt      and {len(found.doubts) - SHOWN_DOUBTS:,} more: see --json"
 
 
-def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_table: bool) -> int:
-    """Print the status, or with ``is_check`` one line; return the exit code."""
-    with installation_of(settings) as found:  # printing comes afterwards: its errors are not those of the data folder
+@click.command(epilog="Example: wms-sync status --check")
+@AS_JSON
+@click.option("--check", "is_check", is_flag=True, help="Print only one line: the worst finding, or ok.")
+@click.option("--rows", "is_each_table", is_flag=True, help="Print the number of rows of each table.")
+@exits_with_code
+def status(as_json: bool, is_check: bool, is_each_table: bool) -> int:
+    """Show the findings, how far the data reaches, the last run and pushes.
+
+    Exit code 1: a finding is an error. 3, only with --check: there are warnings.
+    """
+    with installation_of(Settings.load()) as found:
         findings = findings_in(found)
         show: Callable[[], None]
         if is_check:
@@ -196,14 +159,18 @@ def show_status(settings: Settings, *, as_json: bool, is_check: bool, is_each_ta
             show = partial(say_json, {**facts, "findings": [json_of(finding) for finding in findings]})
         else:
             show = partial(say_labelled, list(status_lines(found, findings, is_each_table=is_each_table)))
-    show()
+    show()  # afterwards: the errors of printing are not those of the data folder
     return exit_code(findings, is_strict=is_check)
 
 
-def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
-    """Print each finding of the doctor as soon as it is known; return the exit code."""
+@click.command(epilog="Example: wms-sync doctor --alert")
+@AS_JSON
+@click.option("--alert", is_flag=True, help="Send a test alert to every channel too.")
+@exits_with_code
+def doctor(as_json: bool, alert: bool) -> int:
+    """Check settings, connection, tokens, clock, disk and state store, and show every finding."""
     found = []
-    for finding in examine(settings, alert=alert):
+    for finding in examine(Settings.load(), alert=alert):
         found.append(finding)
         if not as_json:
             say_lines([f"{OF_DOCTOR[finding.severity]:<4}  {finding.name:<11}  {finding.sentence}"])
@@ -214,9 +181,15 @@ def show_examined(settings: Settings, *, as_json: bool, alert: bool) -> int:
     return exit_code(found)
 
 
-def show_probed(settings: Settings, *, as_json: bool) -> int:
-    """Print the habits of the service, worst first; return the exit code: 1 if a sync would fail."""
-    habits = sorted(probe(settings), key=lambda habit: get_args(Verdict).index(habit.verdict))
+@click.command(epilog="Example: wms-sync probe")
+@AS_JSON
+@exits_with_code
+def probe(as_json: bool) -> int:
+    """Observe the habits of the service, worst first. It only reads.
+
+    Exit code 1: a sync would fail.
+    """
+    habits = sorted(habits_of(settings_for_service()), key=lambda habit: get_args(Verdict).index(habit.verdict))
     if as_json:
         say_json(habits)
     for habit in habits if not as_json else ():
@@ -227,33 +200,45 @@ def show_probed(settings: Settings, *, as_json: bool) -> int:
     return int(habits[0].verdict == "stops")
 
 
-def show_checks(settings: Settings, *, full: bool, is_strict: bool) -> int:
-    """Print the results of the checks and every open finding; return the exit code."""
+@click.command(epilog="Example: wms-sync check --full")
+@click.option("--full", is_flag=True, help="Run every check on the published tables now, and show offending rows.")
+@click.option("--strict", "is_strict", is_flag=True, help="Exit with 3 if there are only warnings.")
+@exits_with_code
+def check(full: bool, is_strict: bool) -> int:
+    """Show the results of the checks at the last load, and every other finding.
+
+    Exit code 1: a finding is an error.
+    """
+    settings = Settings.load()
     with installation_of(settings) as installation:
         if installation.published_at is None:
             why = installation.unreadable or "nothing is published yet. Run `wms-sync sync` first."
             raise AnalyticsError(f"Nothing can be checked: {why}")
-        found = check_published(settings) if full else installation.checks
+        published = partial(target_of(settings).published, memory_limit=settings.memory_limit)
+        found = check_tables(published) if full else installation.checks
         findings = findings_in(replace(installation, checks=found))
     say_lines(_check_lines(found, "now" if full else "at the last load"))
     say_lines(open_lines(findings))
     return exit_code(findings, is_strict=is_strict)
 
 
-def show_explained(
-    settings: Settings, what: Literal["shipment", "order", "tracking"], name: str, *, as_json: bool
-) -> None:
-    """Print where the rows of a shipment, of an order, or of the shipments with a tracking number came from.
+@click.command(epilog="Example: wms-sync explain order SO-2026-0815")
+@click.argument("what", type=click.Choice(["shipment", *SELECTED]))
+@click.argument("name")
+@AS_JSON
+@exits_with_code
+def explain(what: str, name: str, as_json: bool) -> None:
+    """Show every version of shipments, and the windows, pages and runs that their rows came from.
 
-    The JSON is one object for a shipment, a list of orders for an order, and a list of shipments for a tracking number.
+    NAME is an id or unique_id; of an order also its order_ref; or a tracking number.
     """
-    ask, lines = EXPLAINED[what]
+    settings = Settings.load()
     with StateStore.opened(settings.database_url) as store:
-        found = ask(settings, store, name)
+        found = explained(settings, store, name, what)
     if as_json:
         say_json(found)
     else:
-        say_lines(chain.from_iterable(map(lines, [found] if what == "shipment" else found)))
+        say_lines(chain.from_iterable(map(explanation_lines, found)))
 
 
 def json_of(finding: Finding) -> dict[str, object]:
@@ -268,20 +253,68 @@ def json_of(finding: Finding) -> dict[str, object]:
     }
 
 
-def export_lines(done: Exported) -> Iterator[str]:
-    """Yield the result of an export."""
+@click.command(epilog="Example: wms-sync reader")
+@exits_with_code
+def reader() -> None:
+    """Show how an analyst opens the tables in DuckDB's shell, Python and DBeaver."""
+    say_lines(reader_lines(Settings.load()))
+
+
+@click.command(epilog="Example: wms-sync report --to /tmp/report.html")
+@click.option("--to", type=FILE, help="The file to write; default: report.html in the data folder.")
+@FORCE
+@exits_with_code
+def report(to: Path | None, force: bool) -> None:
+    """Write the report: one HTML page for people who do not write SQL.
+
+    If WMS_REPORT is on, each load writes the report.
+    """
+    path, _ = make_report(Settings.load(), to, force=force)
+    say(f"wrote {shown(path)}")
+
+
+@click.command(epilog="Example: wms-sync export days --to days.csv")
+@click.argument("relation", metavar="[MART]", required=False)
+@click.option("--to", type=FILE, help="The file to write: .csv or .parquet.")
+@click.option("--timezone", help="Time zone of times in .csv; default: the * zone of WMS_WAREHOUSE_TIMEZONES.")
+@click.option(
+    "--all",
+    "folder",
+    metavar="DIR",
+    type=FOLDER,
+    help="Instead of MART: the folder to write all tables and marts to, as .parquet; without schema pii.",
+)
+@FORCE
+@exits_with_code
+def export(relation: str | None, to: Path | None, timezone: str | None, folder: Path | None, force: bool) -> None:
+    """Write a mart or table to a .csv or .parquet file, or all of them to a folder."""
+    if relation and to and not folder:
+        done = export_one(Settings.load(), relation, to, timezone=timezone, force=force)
+    elif folder and not (relation or to or timezone or force):
+        done = export_all(Settings.load(), folder)
+    else:
+        raise click.UsageError("Name a mart or table and the file for it with --to, or give --all DIR alone.")
     times = f"; times are local times of {done.timezone}" if done.timezone else ""
-    yield f"exported  {count_of(done.rows, 'row')} of {done.what} to {done.path}{times}"
+    say_lines([f"exported  {count_of(done.rows, 'row')} of {done.what} to {done.path}{times}"])
     if done.is_personal:
-        yield "          the file contains personal data: `wms-sync forget` does not clean it"
+        say("          the file contains personal data: `wms-sync forget` does not clean it")
 
 
-def _check_lines(found: Sequence[CheckFound], scope: str) -> Iterator[str]:
-    for check in found:
-        if check.offending:
-            yield f"check     {check.severity}: {check.finding} ({check.name})"
-            yield from (f"          {line}" for line in check.sample.lines)
-    yield f"checks    {sum(not check.offending for check in found)} of {len(found)} passed ({scope})"
+@click.command(epilog="Example: wms-sync dictionary --to models")
+@click.option("--to", type=FOLDER, required=True, help="The folder to write to.")
+@FORCE
+@exits_with_code
+def dictionary(to: Path, force: bool) -> None:
+    """Write the data dictionary: dictionary.html, and sources.yml for a dbt project."""
+    say_lines(f"wrote {path}" for path in write_dictionary(Settings.load(), to, force=force))
+
+
+def _check_lines(found: Sequence[CheckResult], scope: str) -> Iterator[str]:
+    for result in found:
+        if not result.passed:
+            yield f"check     {result.check.severity}: {result.finding} ({result.check.name})"
+            yield from (f"          {line}" for line in result.sample.lines)
+    yield f"checks    {sum(result.passed for result in found)} of {len(found)} passed ({scope})"
 
 
 def _audit_lines(audit: LastAudit) -> Iterator[str]:
@@ -300,37 +333,21 @@ def _audit_lines(audit: LastAudit) -> Iterator[str]:
 
 def _run_text(run: RunRecord) -> str:
     """Return a run on one line: start, purpose, source, outcome, seconds per phase, error."""
-    parts = [moment(run.started_at), run.purpose, run.source, run.outcome, _phases_text(run.phases), run.error or ""]
+    parts = [moment(run.started_at), run.purpose, run.source, run.outcome, phases_text(run.phases), run.error or ""]
     return "  ".join(part for part in parts if part)
 
 
-def _phases_text(phases: Mapping[str, float]) -> str:
+def phases_text(phases: Mapping[str, float]) -> str:
+    """Return the seconds of each phase on one line."""
     return "  ".join(f"{name} {seconds:.1f} s" for name, seconds in phases.items())
 
 
-def moment(at: datetime) -> str:
-    """Return a moment as text: ``2026-03-01 02:00:03 UTC``."""
-    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def column_lines(kind: Kind) -> Iterator[str]:
-    """Yield a line for each column of a kind: name, type, rule, whether it is required, and for which item types."""
-    columns = columns_of(kind)
-    width = max(len(column.name) for column in columns)
-    every = max((column.types for column in columns), key=len)
-    for column in columns:
-        needed = "required" if column.required else "required with its group" if column.with_group else ""
-        types = "" if column.types == every else f"only {', '.join(column.types)}"
-        facts = "; ".join(fact for fact in (f"{column.cell.type}: {column.cell.rule}", needed, types) if fact)
-        yield f"{column.name:<{width}}  {facts}"
-
-
-def mark_seen(settings: Settings, names: Sequence[str]) -> None:
-    """Acknowledge these findings or entries.
-
-    Raise ``SettingsError``, and acknowledge none, if one of them cannot be acknowledged.
-    """
-    with installation_of(settings) as installation:
+@click.command(epilog="Example: wms-sync acknowledge run-sync")
+@click.argument("names", metavar="ITEM...", nargs=-1, required=True)
+@exits_with_code
+def acknowledge(names: tuple[str, ...]) -> None:
+    """Hide findings of `status` or entries of `inbox` until they change or end."""
+    with installation_of(Settings.load()) as installation:
         findings = findings_in(installation)
         facts = acknowledgeable(findings, installation.inbox)
         for name in names:
@@ -345,33 +362,31 @@ def mark_seen(settings: Settings, names: Sequence[str]) -> None:
         say(f"acknowledged  {name}: hidden until its facts change")
 
 
-def list_entries(settings: Settings) -> None:
-    """Print the open entries."""
-    entries = _entries(settings)
-    for entry in entries:
-        say_lines(_entry_lines(entry))
-    if entries:
-        say(f"next  wms-sync inbox show {entries[0].name}")
-    else:
-        say("no entry is open: any values that are left in ops.quarantine have since been loaded")
+@click.command(epilog="Example: wms-sync inbox value-3f2a1c")
+@click.argument("name", metavar="[ENTRY]", required=False)
+@exits_with_code
+def inbox(name: str | None) -> None:
+    """List the values that did not fit their type, and unknown keys, each kind with an example.
 
-
-def show_entry(settings: Settings, name: str) -> None:
-    """Print an entry with its newest rows and the text of each row. Raise ``SettingsError`` for other names."""
-    entry = next((entry for entry in _entries(settings) if entry.name == name), None)
-    if entry is None:
-        raise SettingsError(
-            f"No open entry is called {name}. `wms-sync inbox list` shows the open entries; an entry closes by itself "
-            "once its values are loaded."
-        )
-    say_lines(_entry_lines(entry))
-    for row in rows_of_entry(settings, entry, SHOWN_ROWS):
-        say_lines(_row_lines(settings.layout, row))
-
-
-def _entries(settings: Settings) -> Sequence[InboxEntry]:
+    With ENTRY, show its newest rows: object, path, raw page, and the original text.
+    """
+    settings = Settings.load()
     with installation_of(settings) as installation:
-        return installation.inbox
+        entries = installation.inbox
+    shown = [entry for entry in entries if name in {None, entry.name}]
+    if name is not None and not shown:
+        raise SettingsError(
+            f"No open entry is called {name}. `wms-sync inbox` lists the open entries; an entry closes by itself once "
+            "its values are loaded."
+        )
+    for entry in shown:
+        say_lines(_entry_lines(entry))
+        for row in rows_of_entry(settings, entry, SHOWN_ROWS) if name else ():
+            say_lines(_row_lines(settings.layout, row))
+    if not shown:
+        say("no entry is open: any values that are left in ops.quarantine have since been loaded")
+    elif name is None:
+        say(f"next  wms-sync inbox {shown[0].name}")
 
 
 def _entry_lines(entry: InboxEntry) -> Iterator[str]:

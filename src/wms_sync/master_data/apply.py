@@ -32,7 +32,6 @@ from wms_sync.master_data.existing import ExistingObject, MerchantLookup
 from wms_sync.master_data.plan import THERE, Plan, RowStatus, Step, without_parent
 from wms_sync.master_data.records import Ids, body, digest, stored
 from wms_sync.service.client import GlobalApi
-from wms_sync.service.creates import Creates
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, PushLedger, State
 
 AHEAD_UNIQUE = 64
@@ -147,7 +146,7 @@ class Push:
         self._parallel = parallel
         self._stop = stop or threading.Event()
         self._watcher = watcher
-        self._sender = Sender(plan.kind, Creates(api), lookup)
+        self._sender = Sender(plan.kind, api, lookup)
         self._rows = ReadyRows(plan)
         self._ahead = AHEAD_UNIQUE if plan.kind.is_unique else 2 * parallel
         self._intents: dict[str, Entry] = {}

@@ -19,7 +19,8 @@ from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import WITH_RESEND, RowStatus, Step, what_to_do
 from wms_sync.master_data.records import Change, as_shown, changes
 from wms_sync.service.answers import NO_SUCH_PATH
-from wms_sync.service.creates import Created, Creates, Resource, already_in_use, speaks_of_use
+from wms_sync.service.client import GlobalApi
+from wms_sync.service.creates import Created, Resource, already_in_use, send_create, speaks_of_use
 from wms_sync.service.errors import ApiError, Busy, InDoubt, NotSent, Rejected, ServiceFailed
 from wms_sync.service.reasons import in_words
 from wms_sync.state.ledger import PRESENT, UNSURE, State
@@ -35,6 +36,8 @@ OF_STATE = {
 """The status of a row that was sent, by the state of its create."""
 SENDINGS = 3
 """The maximum number of attempts at a create that gets no answer, if it is safe to send it again."""
+BRIEFLY = 2
+"""The number of attempts per create once a create has failed after all its retries because the service was too busy."""
 PROOF = "sent earlier; the service refuses a second one, so the first one was created"
 FOUND = "sent earlier; the service refuses it now, but shows such an object"
 STORED = "the service stored other values than were sent"
@@ -120,10 +123,11 @@ def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
 class Sender:
     """Sends rows of one kind, from several threads."""
 
-    def __init__(self, kind: Kind, creates: Creates, lookup: MerchantLookup | None) -> None:
+    def __init__(self, kind: Kind, api: GlobalApi, lookup: MerchantLookup | None) -> None:
         self._kind = kind
-        self._creates = creates
+        self._api = api
         self._lookup = lookup
+        self._attempts: int | None = None
 
     def send(self, step: Step, body: Resource, *, id_needed: bool) -> Sent:
         """Send a row. With ``id_needed``, look up the id if the answer has no id."""
@@ -147,20 +151,20 @@ class Sender:
             sendings += 1
             not_done = State.DOUBT if is_open else State.UNDONE
             try:
-                created = self._creates.create(self._kind.endpoint, request)
+                created = send_create(self._api, self._kind.endpoint, request, attempts=self._attempts)
             except InDoubt as error:
                 is_open, step = True, replace(step, is_last_word=False)
                 doubt = Sent(State.DOUBT, message=str(error))
                 if not self._kind.is_unique or sendings == SENDINGS:
                     return doubt
                 try:
-                    self._creates.rest(sendings, error.retry_after)
+                    self._api.connection.rest(sendings, error.retry_after)
                 except NotSent:  # the push was stopped meanwhile
                     return doubt
             except Rejected as error:
                 return replace(self._refused(step, error, is_open=is_open), answer=error)
             except Busy as error:
-                self._creates.be_brief()
+                self._attempts = BRIEFLY
                 return Sent(not_done, message=str(error), is_busy=True)
             except ApiError as error:
                 stops = None if isinstance(error, PASSING) else error

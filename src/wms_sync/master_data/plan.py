@@ -24,6 +24,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from wms_sync.grammar import minute
 from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.existing import Existing, ExistingObject, made_since, of_entry
 from wms_sync.master_data.kind import Kind, Violation
@@ -303,7 +304,7 @@ class _Planner:
         known_since = lacking is None or (step.entry is not None and step.entry.intended_at > lacking.observed_at)
         if lacking is None or known_since or self._kind.is_unique:
             return step
-        since = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
+        since = minute(datetime.fromtimestamp(lacking.value, UTC))
         why = f"The ledger was restored from a backup, and may lack creates after {since}"
         if self._resend:
             return replace(step, why=f"{why}. Sent anyway, as requested.")
@@ -340,7 +341,7 @@ class _Planner:
         return replace(step, action=RowStatus.CHANGED, why=why)
 
     def _in_doubt(self, step: Step, entry: Entry, shown: Sequence[ExistingObject]) -> Step:
-        sent = f"Sent on {entry.intended_at:%Y-%m-%d %H:%M} UTC without an answer"
+        sent = f"Sent on {minute(entry.intended_at)} without an answer"
         if shown:
             sent += f" ({_among(shown)}, but this may be another one)"
         if self._kind.is_unique:

@@ -27,7 +27,7 @@ import httpx
 from msgspec.structs import replace
 
 from wms_sync.errors import MasterDataError, WmsSyncError
-from wms_sync.grammar import agreed, count_of
+from wms_sync.grammar import agreed, count_of, minute
 from wms_sync.layout import Layout
 from wms_sync.master_data.apply import Push
 from wms_sync.master_data.check import CheckedFile, check
@@ -297,7 +297,7 @@ def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:
 def needs(settings: Settings, file: PushedFile) -> str:
     """Return sentences that say which rows of a file are open, why, and what happens next or has to be done."""
     path = Path(file.path)
-    sentences = [f"{path.name}, pushed on {file.began_at:%Y-%m-%d %H:%M} UTC: {_open(file)}."]
+    sentences = [f"{path.name}, pushed on {minute(file.began_at)}: {_open(file)}."]
     if file.reason and file.unsent:
         sentences.append(file.reason)
     return " ".join([*sentences, *_next(settings, file, path)])

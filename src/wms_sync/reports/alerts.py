@@ -3,7 +3,10 @@
 ``observe`` adds alerts on new, changed and ended findings to the outbox of the state store; ``deliver`` sends them. Any
 process can call both at any time, so alerts do not depend on the process whose run failed. Belongs here: which findings
 are reported, and how. Keep out: finding problems. An alert is JSON; a chat needs only its ``text``. It contains ids,
-counts and this program's own error messages, but no values of rows, and no part of a channel's address.
+counts and this program's own error messages, but no values of rows.
+
+The channels are a webhook for JSON, apprise's URLs, and the heartbeat's address, called at each success. Addresses may
+contain secrets, so no message shows them, and no redirect is followed. Each request has a time limit.
 """
 
 from __future__ import annotations
@@ -18,18 +21,20 @@ from typing import Literal
 from uuid import uuid4
 
 import duckdb
+from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import SecretStr
 
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.channels import HEARTBEAT, NotDelivered, all_channels, channels_of
+from wms_sync.grammar import minute
 from wms_sync.reports.finding import Finding, is_in_ui
 from wms_sync.reports.findings import findings_in
 from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.reports.outcomes import failed_run
-from wms_sync.settings import Settings
+from wms_sync.settings import PREFIX, Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.reported import Body, SentAlert
-from wms_sync.state.runs import SYNC, RunRecord
+from wms_sync.state.run_records import SYNC, RunRecord
 from wms_sync.state.store import StateStore
 from wms_sync.targets.target import target_of
 
@@ -42,7 +47,95 @@ RECORDS = 200
 """How many of the newest runs are searched for the last sync."""
 BEAT_FOR = timedelta(days=1)
 """The maximum age of a success for which a heartbeat is still sent."""
+RECEIVER_SECONDS = 5.0
+"""The time limit for connecting to a receiver, and for the time between two parts of its answer."""
+HEARTBEAT = "heartbeat"
 Status = Literal["new", "changed", "ended"]
+
+# httpx logs the address of every request at INFO, urllib3 logs its path at DEBUG, and apprise logs failures itself
+for name, level in (("httpx", logging.CRITICAL), ("apprise", logging.CRITICAL), ("urllib3", logging.INFO)):
+    logging.getLogger(name).setLevel(level)
+
+
+class NotDelivered(WmsSyncError):
+    """A channel did not accept an alert."""
+
+
+class Channel(Struct, frozen=True):
+    """A receiver of alerts: its name in the outbox, its setting, to show to people, and its address, a secret.
+
+    ``deliver`` sends an alert to the address and returns what the receiver said.
+    """
+
+    name: str
+    setting: str
+    url: SecretStr
+    deliver: Callable[[str, str, Body], str]
+
+    def send(self, body: Body) -> str:
+        """Deliver an alert, and return what the receiver said. Raise ``NotDelivered`` if it does not accept it."""
+        return self.deliver(self.url.get_secret_value(), self.setting, body)
+
+
+def _notify(url: str, setting: str, body: Body) -> str:
+    """Send the title and the text of an alert with apprise, which keeps what the receiver said to itself."""
+    from apprise import Apprise, AppriseAsset
+
+    asset = AppriseAsset(app_id="wms-sync", http_redirects=False, async_mode=False)
+    if (receiver := Apprise.instantiate(url, asset=asset)) is None:
+        raise NotDelivered(f"apprise does not recognise {setting}: see its list of services.")
+    receiver.socket_connect_timeout = receiver.socket_read_timeout = RECEIVER_SECONDS
+    title = f"wms-sync: {body['finding']} ({body['status']})"
+    kind: Literal["success", "warning"] = "success" if body["status"] == "ended" else "warning"
+    if not receiver.notify(title=title, body=body["text"], notify_type=kind):
+        raise NotDelivered(f"The receiver of {setting} did not accept the alert.")
+    return ""
+
+
+def channels_of(settings: Settings) -> tuple[Channel, ...]:
+    """Return the channels for alerts: the webhook, which accepts JSON, and the URLs of apprise by position."""
+    channels: list[Channel] = []
+    if settings.alert_webhook_url is not None:
+        post = partial(_ask, "POST")
+        channels.append(Channel("webhook", f"{PREFIX}ALERT_WEBHOOK_URL", settings.alert_webhook_url, post))
+    urls = "" if settings.alert_urls is None else settings.alert_urls.get_secret_value()
+    for number, url in enumerate(urls.split(), 1):
+        setting = f"{PREFIX}ALERT_URLS (URL {number})"
+        channels.append(Channel(f"url {number}", setting, SecretStr(url), _notify))
+    return tuple(channels)
+
+
+def all_channels(settings: Settings) -> tuple[Channel, ...]:
+    """Return the channels for alerts, and the heartbeat, which is called after each successful sync."""
+    if settings.heartbeat_url is None:
+        return channels_of(settings)
+    get = partial(_ask, "GET")
+    return (*channels_of(settings), Channel(HEARTBEAT, f"{PREFIX}HEARTBEAT_URL", settings.heartbeat_url, get))
+
+
+def _ask(method: Literal["GET", "POST"], url: str, setting: str, body: Body) -> str:
+    """Send one request and return the text of the answer. Raise ``NotDelivered``. Neither shows the address.
+
+    A GET has no body, so that every heartbeat service accepts it.
+    """
+    import httpx
+
+    from wms_sync.service.reasons import without_secrets, words_in  # imports httpx
+
+    try:
+        answer = httpx.request(
+            method, url, json=None if method == "GET" else body, timeout=RECEIVER_SECONDS, follow_redirects=False
+        )
+    # ImportError and OSError: unusable proxies or certificate authorities in the environment
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        raise NotDelivered(f"The address of {setting} could not be reached ({type(error).__name__}).") from None
+    asked = answer.request.url
+    parts = (url, asked.raw_path.decode(), asked.userinfo.decode(), *asked.path.split("/"), *asked.params.values())
+    said = without_secrets(words_in(answer.content, answer.request), frozenset(filter(None, parts)))
+    if not answer.is_success:
+        it_says = f" It says: {said}" if said else ""
+        raise NotDelivered(f"The address of {setting} answered with {answer.status_code}.{it_says}")
+    return said
 
 
 def observe(settings: Settings, store: StateStore, moment: datetime) -> None:
@@ -74,7 +167,7 @@ def _compare(settings: Settings, store: StateStore, moment: datetime, channels: 
     if settings.base_url is None or any(finding.hides_others for finding in findings):
         return  # what is not in the list may not have ended, such as rejected rows of a service without an address
     for name in sent.keys() - {HEARTBEAT, *(finding.name for finding in findings)}:
-        text = f"Ended: {sent[name].text} It was reported on {sent[name].sent_at:%Y-%m-%d %H:%M} UTC."
+        text = f"Ended: {sent[name].text} It was reported on {minute(sent[name].sent_at)}."
         ended = Finding(name=name, severity="note", text=text)
         outbox.end(sent[name], body_of(settings, "ended", ended, moment, reaches), channels, moment)
 
@@ -108,7 +201,7 @@ def body_of(settings: Settings, status: Status, finding: Finding, now: datetime,
     parts = (
         f"wms-sync{name} at {settings.base_url or 'no address'}: {finding.text}",
         finding.what_to_do,
-        f"Data as of {data_as_of:%Y-%m-%d %H:%M} UTC." if data_as_of else "",
+        f"Data as of {minute(data_as_of)}." if data_as_of else "",
         f"Run: {link}" if link else "",
     )
     return {

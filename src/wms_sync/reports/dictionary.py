@@ -80,14 +80,13 @@ class Described(Struct, frozen=True, dict=True):
     @cached_property
     def references(self) -> tuple[ForeignKey, ...]:
         """Return the references of the relation's columns, parsed from the comments of the columns."""
-        return tuple(self._references())
-
-    def _references(self) -> Iterator[ForeignKey]:
         part_of = self.relation.root if isinstance(self.relation, Table) and not self.relation.is_root else None
-        for column in self.columns:
-            for found in _JOINS.finditer(column.comment):
-                to = found["table"].removeprefix("main.")
-                yield ForeignKey(column.name, to, found["column"], is_part=to == part_of)
+        return tuple(
+            ForeignKey(column.name, to, found["column"], is_part=to == part_of)
+            for column in self.columns
+            for found in _JOINS.finditer(column.comment)
+            for to in [found["table"].removeprefix("main.")]
+        )
 
     def refers(self, column: Column) -> ForeignKey | None:
         """Return the reference of a column; None if the column refers to no table."""

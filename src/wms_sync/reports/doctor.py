@@ -19,11 +19,10 @@ import httpx
 
 from wms_sync import sql_files
 from wms_sync.errors import WmsSyncError
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, minute
 from wms_sync.master_data.existing import METHODS, MerchantLookup
 from wms_sync.master_data.kinds import files_of, folder_of
-from wms_sync.reports.alerts import body_of
-from wms_sync.reports.channels import NotDelivered, all_channels
+from wms_sync.reports.alerts import NotDelivered, all_channels, body_of
 from wms_sync.reports.finding import Finding, Severity, examined, open_findings
 from wms_sync.reports.findings import findings_of
 from wms_sync.reports.probe import TWO_TRIES, probe
@@ -99,9 +98,9 @@ def _token(settings: Settings) -> Iterator[Finding]:
         return
     left = (expires - datetime.now(UTC)).total_seconds()
     if left <= 0:
-        yield examined("token", "error", f"WMS_API_TOKEN expired on {expires:%Y-%m-%d %H:%M} UTC: create a new one")
+        yield examined("token", "error", f"WMS_API_TOKEN expired on {minute(expires)}: create a new one")
     elif left < SOON_SECONDS:
-        yield examined("token", "warning", f"WMS_API_TOKEN expires on {expires:%Y-%m-%d %H:%M} UTC")
+        yield examined("token", "warning", f"WMS_API_TOKEN expires on {minute(expires)}")
     else:
         yield examined("token", "note", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")
 
@@ -118,22 +117,12 @@ def _habits(transport: httpx.BaseTransport | None, settings: Settings) -> Iterat
 
 
 def _merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterator[Finding]:
+    """Call the methods that a push calls, if the Merchant API is set up."""
     if settings.merchant_username is None and settings.merchant_api_key is None:
         yield examined(
             "merchant", "note", "the Merchant API is not set up; with it, a push can look up ids and settle doubts"
         )
         return
-    failures = _ask_merchant(transport, settings)
-    yield examined("merchant", "note", f"the Merchant API accepts {settings.merchant_username}")
-    for failure in failures:
-        yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")
-
-
-def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> Iterable[str]:
-    """Call the methods that a push calls, and return the failures.
-
-    Raise ``AccessDenied`` or ``Unauthorized`` if the API refuses the credentials.
-    """
     with MerchantApi.from_settings(settings, policy=TWO_TRIES, transport=transport) as api:
         try:
             api.call(CHEAP_CALL)
@@ -144,7 +133,9 @@ def _ask_merchant(transport: httpx.BaseTransport | None, settings: Settings) -> 
         lookup = MerchantLookup(api)
         for type_ in METHODS:
             lookup.find(type_, [NOBODY])
-    return dict.fromkeys(lookup.failures.values())
+    yield examined("merchant", "note", f"the Merchant API accepts {settings.merchant_username}")
+    for failure in dict.fromkeys(lookup.failures.values()):
+        yield examined("merchant", "warning", f"{failure} A push works without it, but rows that need it wait.")
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
@@ -253,7 +244,7 @@ def check_alerts(settings: Settings, *, alert: bool = False) -> Iterator[Finding
     with StateStore.opened(settings.database_url) as store:
         refused = [alert for alert in store.outbox.waiting() if alert.refusal is not None]
     if refused:
-        since = f"since {refused[0].created_at:%Y-%m-%d %H:%M} UTC"
+        since = f"since {minute(refused[0].created_at)}"
         yield examined(
             "alerts",
             "warning",

@@ -9,7 +9,6 @@ requests and does not wait for a lock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +16,7 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.grammar import count_of
+from wms_sync.grammar import count_of, moment
 from wms_sync.intervals import Interval, subtract
 from wms_sync.json_values import identity
 from wms_sync.settings import Settings
@@ -25,8 +24,22 @@ from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.targets.database import records
-from wms_sync.targets.errors import UnknownOrderError, UnknownShipmentError
+from wms_sync.targets.errors import UnknownShipmentError
 from wms_sync.targets.target import target_of
+
+SELECTED = {
+    "order": (
+        "explain/shipments_of_order",
+        "No shipment in the tables is of an order with the id, unique_id or order_ref {}. Orders come with their "
+        "shipments: an order without a shipment is not in this data.",
+    ),
+    "tracking": (
+        "explain/shipments_with_tracking_number",
+        "No package in the tables has the tracking number {}. A shipment gets its packages when it is packed; the "
+        "next sync reads every change since the last one.",
+    ),
+}
+"""The queries that find shipments by a name that is not theirs, each with the message if they find none."""
 
 
 class Origin(Struct, frozen=True):
@@ -100,68 +113,22 @@ class Explanation(Struct, frozen=True):
     misfits: tuple[QuarantinedValue, ...]
 
 
-class OrderExplanation(Struct, frozen=True):
-    """An order in the tables, with the explanation of each of its shipments."""
+def explain(settings: Settings, store: StateStore, name: str, what: str = "shipment") -> tuple[Explanation, ...]:
+    """Explain the shipment with this id or unique_id, or each one that a query of ``SELECTED`` finds by the name.
 
-    order_id: int
-    unique_id: str | None
-    order_ref: str | None
-    shipments: tuple[Explanation, ...]
-
-
-def explain(settings: Settings, store: StateStore, name: str) -> Explanation:
-    """Explain the shipment with this id or unique_id.
-
-    Raise ``UnknownShipmentError``, which says where the shipment may be, if it is not found.
+    Raise ``UnknownShipmentError``, which says where the shipment may be, if none is found.
     """
-    with _explaining(settings, store) as explaining:
-        return explaining.shipment(name)
-
-
-def explain_orders(settings: Settings, store: StateStore, name: str) -> tuple[OrderExplanation, ...]:
-    """Explain the shipments of each order with this id, unique_id or order_ref, which several merchants may use.
-
-    Raise ``UnknownOrderError`` if there is no such order.
-    """
-    with _explaining(settings, store) as explaining:
-        found = explaining.rows("queries/named_orders", names=[name])
-        if not found:
-            raise UnknownOrderError(
-                f"No order in the tables has the id, unique_id or order_ref {name}. Orders come with their shipments: "
-                "an order without a shipment is not in this data."
-            )
-        return tuple(
-            OrderExplanation(
-                order_id=row["id"],
-                unique_id=row["unique_id"],
-                order_ref=row["order_ref"],
-                shipments=explaining.found_by("explain/shipments_of_order", order_id=row["id"]),
-            )
-            for row in found
-        )
-
-
-def explain_tracking(settings: Settings, store: StateStore, number: str) -> tuple[Explanation, ...]:
-    """Explain each shipment that has a package with this tracking number.
-
-    Raise ``UnknownShipmentError`` if there is no such shipment.
-    """
-    with _explaining(settings, store) as explaining:
-        if found := explaining.found_by("explain/shipments_with_tracking_number", number=number):
-            return found
-    raise UnknownShipmentError(
-        f"No package in the tables has the tracking number {number}. A shipment gets its packages when it is packed; "
-        "the next sync reads every change since the last one."
-    )
-
-
-@contextmanager
-def _explaining(settings: Settings, store: StateStore) -> Iterator[_Explaining]:
     target = target_of(settings)
     if not target.is_published:
         raise UnknownShipmentError("Nothing can be explained: nothing is published yet. Run `wms-sync sync` first.")
     with target.published() as connection:
-        yield _Explaining(settings, store, connection)
+        explaining = _Explaining(settings, store, connection)
+        if what not in SELECTED:
+            return (explaining.shipment(explaining.named(name)),)
+        query, not_found = SELECTED[what]
+        if found := explaining.rows(query, name=name):
+            return tuple(explaining.shipment(row["id"]) for row in found)
+    raise UnknownShipmentError(not_found.format(name))
 
 
 class _Explaining:
@@ -175,9 +142,8 @@ class _Explaining:
         self._files = layout.files.local(layout.parquet_files("shipments"))
         self._windows = {window.id: window for window in store.windows()}
 
-    def shipment(self, name: str) -> Explanation:
-        """Return the explanation of the shipment with this id or unique_id."""
-        shipment = self._named(name)
+    def shipment(self, shipment: int) -> Explanation:
+        """Return the explanation of the shipment with this id."""
         versions = self.rows("explain/versions", id=shipment, files=self._files)
         unique_ids = [row["unique_id"] for row in versions]
         missing = self.rows("explain/missing", id=shipment, says_deleted=SAYS_DELETED)
@@ -196,11 +162,8 @@ class _Explaining:
             ),
         )
 
-    def found_by(self, query: str, **parameters: object) -> tuple[Explanation, ...]:
-        """Return the explanations of the shipments that a query finds."""
-        return tuple(self.shipment(str(row["id"])) for row in self.rows(query, **parameters))
-
-    def _named(self, name: str) -> int:
+    def named(self, name: str) -> int:
+        """Return the id of the shipment with this id or unique_id."""
         given = identity(name)
         if given is not None and self._files and self.rows("explain/stored", id=given):  # an id wins over a unique_id
             return given
@@ -231,7 +194,7 @@ class _Explaining:
             yield f"Not covered: {_shown(gap)}; the next sync reads it."
         yield (
             f"If it was last changed before {self._settings.start_date}, set WMS_START_DATE earlier; if it was changed "
-            f"after {_moment(covered[-1].end)}, the next sync reads it."
+            f"after {moment(covered[-1].end)}, the next sync reads it."
         )
         [nameless] = self.rows("explain/nameless")
         if count := nameless["records"]:
@@ -263,22 +226,11 @@ class _Explaining:
         return records(self._connection.execute(sql_files.read(f"{query}.sql"), parameters))
 
 
-def order_lines(found: OrderExplanation) -> Iterator[str]:
-    """Yield the lines of text of an order and its shipments."""
-    names = [found.unique_id, found.order_ref and f"order_ref {found.order_ref}"]
-    shown = ", ".join(filter(None, names))
-    yield f"order         {found.order_id}" + (f" ({shown})" if shown else "")
-    if not found.shipments:
-        yield "              no shipment of this order is in the tables"
-    for shipment in found.shipments:
-        yield from explanation_lines(shipment)
-
-
 def explanation_lines(found: Explanation) -> Iterator[str]:
     """Yield the lines of text of an explanation."""
     yield f"shipment      {found.shipment_id}" + (f" ({found.unique_id})" if found.unique_id else "")
     for version in found.versions:
-        changed = _moment(version.updated_at) if version.updated_at else "at an unknown time"
+        changed = moment(version.updated_at) if version.updated_at else "at an unknown time"
         yield f"{'* ' if version.is_stored else '  '}version     changed {changed}, status {version.status}"
         yield f"              {version.verdict}"
         if version.changed:
@@ -304,8 +256,8 @@ def _part_lines(part: Part) -> Sequence[str]:
 
 
 def _absence_lines(absence: Absence) -> Iterator[str]:
-    until = f"until {_moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
-    yield f"{'  ' if absence.returned_at else '* '}missing     since {_moment(absence.missing_since)}, {until}"
+    until = f"until {moment(absence.returned_at)}, when a page showed it again" if absence.returned_at else "until now"
+    yield f"{'  ' if absence.returned_at else '* '}missing     since {moment(absence.missing_since)}, {until}"
     if absence.is_stub:
         yield "              a page showed it as a stub marked deleted"
         proof = "window"
@@ -318,13 +270,9 @@ def _absence_lines(absence: Absence) -> Iterator[str]:
 def _origin_lines(origin: Origin, window: str = "") -> Iterator[str]:
     where = origin.file or f"{origin.window_id}, page {origin.page} (the raw page is not on disk)"
     yield f"              {where}"
-    read = f"read {_moment(origin.extracted_at)} by run {origin.run_id or 'unknown'}"
+    read = f"read {moment(origin.extracted_at)} by run {origin.run_id or 'unknown'}"
     yield f"              {read}, {window}" if window else f"              {read}"
 
 
 def _shown(interval: Interval) -> str:
-    return f"{_moment(interval.start)} to {_moment(interval.end)}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{moment(interval.start)} to {moment(interval.end)}"

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.run_records import RunRecord
 
 Severity = Literal["error", "warning", "note"]
 WELL, FAILED, ATTENTION = 0, 1, 3

@@ -18,10 +18,10 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import LEFT_OUT, UNKNOWN, agreed, count_of
 from wms_sync.reports.finding import Finding, lasting_error, warning
 from wms_sync.reports.inbox import InboxEntry
-from wms_sync.reports.installation import CheckFound, Installation, installation_of
+from wms_sync.reports.installation import Installation, installation_of
 from wms_sync.reports.outcomes import of_runs, pushes, unclaimed
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checks import Check, checks, sentence
+from wms_sync.shipments.load.checks import CheckResult, sentence
 from wms_sync.shipments.load.omitted import CHECK as WHAT_WAS_ASKED_CAME
 from wms_sync.shipments.load.refresh import UNKNOWN_KEYS
 from wms_sync.shipments.read.clocks import CLOCKS, clock_warning
@@ -29,7 +29,7 @@ from wms_sync.shipments.read.plan import data_as_of, late_after
 from wms_sync.shipments.read.shortfall import BEFORE_START
 from wms_sync.state.errors import RestoreUnfinished, StateOlder
 from wms_sync.state.reported import fingerprint
-from wms_sync.state.runs import SYNC
+from wms_sync.state.run_records import SYNC
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.opening import log_notice
 from wms_sync.targets.target import is_gone, target_of
@@ -186,21 +186,19 @@ def _tables(installation: Installation) -> Findings:
     for kept in layout.foreign_logs():
         yield warning("log", log_notice(kept, layout.published), about=kept.name)
     yield from (warning("omitted", text, about=name) for name, text in installation.not_sent.items())
-    failed = [check for check in installation.checks if check.offending and check.name not in SHOWN_ABOVE]
-    if failed:
-        rules = {rule.name: rule for rule in checks()}
-        yield from (_of_check(check, rules[check.name]) for check in failed if check.name in rules)
+    failed = (found for found in installation.checks if not found.passed and found.check.name not in SHOWN_ABOVE)
+    yield from map(_of_check, failed)
     yield from _inbox(installation.inbox)
 
 
-def _of_check(check: CheckFound, rule: Check) -> Finding:
+def _of_check(found: CheckResult) -> Finding:
     """Return the finding on a failed check; only its detail names rows."""
-    text, detail = check.finding or "", ""
-    if rule.named:
-        text = sentence(rule.wrong, "", check.offending, ())
-        detail = f"Among them{(check.finding or '').removeprefix(text.rstrip('.'))}"
-    found = warning(f"check-{check.name}", text, detail=detail)
-    return replace(found, severity="error") if check.severity == "error" else found
+    check, text, detail = found.check, found.finding or "", ""
+    if check.named:
+        text = sentence(check.wrong, "", found.offending, ())
+        detail = f"Among them{(found.finding or '').removeprefix(text.rstrip('.'))}"
+    finding = warning(f"check-{check.name}", text, detail=detail)
+    return replace(finding, severity="error") if check.severity == "error" else finding
 
 
 def _inbox(entries: Sequence[InboxEntry]) -> Findings:
@@ -215,7 +213,7 @@ def _inbox(entries: Sequence[InboxEntry]) -> Findings:
         yield warning(
             "quarantine" if is_value else "drift",
             f"{count_of(values, *LEFT_OUT) if is_value else count_of(len(shown), *UNKNOWN)}: {places}.",
-            what_to_do=f"`wms-sync inbox list` shows them by kind; see ops.{table}. The raw pages keep the values.",
+            what_to_do=f"`wms-sync inbox` shows them by kind; see ops.{table}. The raw pages keep the values.",
             since=min(entry.first_at for entry in shown),
             facts=fingerprint(sorted(entry.name for entry in kind)),
             acknowledged_at=None if unseen else max(entry.acknowledged_at for entry in kind if entry.acknowledged_at),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 
 import duckdb
 from msgspec import Struct, field
@@ -25,18 +25,17 @@ from wms_sync.master_data.plan import what_to_do
 from wms_sync.master_data.push import pusher, unfinished
 from wms_sync.reports.inbox import InboxEntry, open_entries
 from wms_sync.settings import Settings
-from wms_sync.shipments.load.checks import NO_ROWS, Sample, check_tables
+from wms_sync.shipments.load.checks import CheckResult, checks
 from wms_sync.shipments.load.omitted import not_sent_lately
 from wms_sync.shipments.read.plan import gaps_so_far, late_after, sync_cursor
 from wms_sync.state.ledger import PushedFile, State
 from wms_sync.state.lock import lock_of
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.run_records import RunRecord
 from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import accessing
 from wms_sync.targets.database import records, row_counts
 from wms_sync.targets.target import target_of
-from wms_sync.upkeep.retention import dropped_windows
 
 
 class LastAudit(Struct, frozen=True):
@@ -63,19 +62,6 @@ class LastAudit(Struct, frozen=True):
     missing_in_all: int
 
 
-class CheckFound(Struct, frozen=True):
-    """The result of one check. ``finding`` describes the problem, with a few values; None if there is no problem.
-
-    ``sample`` has the first offending rows; it is empty if these rows are not stored.
-    """
-
-    name: str
-    severity: str
-    finding: str | None
-    offending: int
-    sample: Sample = NO_ROWS
-
-
 class Doubt(Struct, frozen=True):
     """A create without an answer, and what to do about it."""
 
@@ -99,10 +85,9 @@ class Installation(Struct, frozen=True, dict=True):
     moment: datetime
     published_at: datetime | None = None
     rows: dict[str, int] = field(default_factory=dict)
-    last_loads: tuple[dict[str, object], ...] = ()
     last_audit: LastAudit | None = None
     not_sent: Mapping[str, str] = {}
-    checks: Sequence[CheckFound] = ()
+    checks: Sequence[CheckResult] = ()
     open_entries: tuple[InboxEntry, ...] = ()
     unreadable: str | None = None
 
@@ -163,11 +148,6 @@ class Installation(Struct, frozen=True, dict=True):
     def windows(self) -> dict[str, int]:
         """Return the number of windows by state."""
         return dict(Counter(window.state for window in self.store.windows()))
-
-    @property
-    def raw_dropped(self) -> int:
-        """Return the number of windows in the tables whose raw pages were dropped."""
-        return len(dropped_windows(self.settings.layout, self.store))
 
     @property
     def writer(self) -> str | None:
@@ -240,9 +220,8 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
         published_at = target.published_at
         with target.published() as connection:
             audits = records(connection.execute(sql_files.read("queries/last_audit.sql")))
-            checks = records(
-                connection.execute("select name, severity, finding, offending from ops.checks order by name")
-            )
+            results = records(connection.execute("select name, offending, finding from ops.checks"))
+            found = {row["name"]: (row["offending"], row["finding"]) for row in results}
             rows = row_counts(connection)
             has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
             return Installation(
@@ -251,20 +230,10 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
                 moment,
                 published_at=published_at,
                 rows=rows,
-                last_loads=tuple(records(connection.execute(sql_files.read("queries/last_loads.sql")))),
                 last_audit=next((LastAudit(**row) for row in audits), None),
                 not_sent=not_sent_lately(connection),
-                checks=tuple(CheckFound(**row) for row in checks),
+                checks=[CheckResult(check, *found[check.name]) for check in checks() if check.name in found],
                 open_entries=open_entries(connection, store) if has_found else (),
             )
     except (WmsSyncError, duckdb.Error) as error:
         return Installation(settings, store, moment, published_at=published_at, unreadable=str(error))
-
-
-def check_published(settings: Settings) -> Sequence[CheckFound]:
-    """Run every check on the published tables."""
-    results = check_tables(partial(target_of(settings).published, memory_limit=settings.memory_limit))
-    return [
-        CheckFound(result.check.name, result.check.severity, result.finding, result.offending, result.sample)
-        for result in results
-    ]

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.finding import Finding, open_findings
 from wms_sync.reports.installation import Installation, LastAudit
-from wms_sync.state.runs import RunRecord
+from wms_sync.state.run_records import RunRecord
 from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.targets.target import target_of
 

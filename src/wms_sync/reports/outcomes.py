@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby, takewhile
 from pathlib import Path
 
-from wms_sync.grammar import agreed, count_of
+from wms_sync.grammar import agreed, count_of, minute
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.kinds import KINDS, NAMES, UPLOAD_SECONDS, files_of
 from wms_sync.master_data.push import needs
@@ -24,7 +24,7 @@ from wms_sync.shipments.read.shortfall import ReadIncomplete
 from wms_sync.state.errors import StateSilent
 from wms_sync.state.ledger import LEDGER_LACKS, PushedFile
 from wms_sync.state.reported import fingerprint
-from wms_sync.state.runs import KILLED, LOADING, LOADS_TABLES, RunRecord
+from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, RunRecord
 from wms_sync.storage.files import FilesUnavailable
 
 PASSING = frozenset(
@@ -65,7 +65,7 @@ def of_runs(runs: Sequence[RunRecord], moment: datetime) -> Iterator[Finding]:
         if run.outcome == "waiting":
             yield failed_run(run, runs, moment)
             continue
-        text = f"{run.purpose} was interrupted ({run.source}, {_minute(run.started_at)})."
+        text = f"{run.purpose} was interrupted ({run.source}, {minute(run.started_at)})."
         what_to_do = run.error or "Run it again: it continues where it stopped."
         yield warning(
             name_of(run.purpose), text, what_to_do=what_to_do, since=run.started_at, is_settled=False, run=run
@@ -91,9 +91,9 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime) -> F
         what_to_do=(
             "The next run continues where this one stopped."
             if run.due_at is None
-            else f"The next attempt begins at {_minute(run.due_at)}."
+            else f"The next attempt begins at {minute(run.due_at)}."
         ),
-        detail=f"{said if quotes else ''} ({run.source}, {_minute(run.started_at)})".strip(),
+        detail=f"{said if quotes else ''} ({run.source}, {minute(run.started_at)})".strip(),
         since=failing[-1].started_at if failing else run.started_at,
         facts="service or network" if mends_by_waiting(run.error_kind) else run.error_kind or "",
         is_settled=run.due_at is None and not may_be_explained,
@@ -105,10 +105,6 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime) -> F
 def mends_by_waiting(error_kind: str | None) -> bool:
     """Return whether an error of this kind may pass by itself, unlike a wrong token or setting, or a full disk."""
     return error_kind in PASSING
-
-
-def _minute(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def pushes(installation: Installation) -> Iterator[Finding]:
@@ -136,7 +132,7 @@ def pushes(installation: Installation) -> Iterator[Finding]:
             yield from _rejects(installation, kind)
     lacking = installation.store.observation(LEDGER_LACKS)
     if lacking is not None:
-        until = f"{datetime.fromtimestamp(lacking.value, UTC):%Y-%m-%d %H:%M} UTC"
+        until = minute(datetime.fromtimestamp(lacking.value, UTC))
         text = (
             f"The ledger was restored, and may lack creates after {until}: a push of products first looks up in the "
             "service each product that is not in the ledger."

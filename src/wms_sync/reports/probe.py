@@ -24,10 +24,10 @@ import msgspec
 from wms_sync.grammar import count_of
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.body import ANYTHING, decoded
-from wms_sync.service.client import ROOT, STATUS, Answer, GlobalApi
-from wms_sync.service.envelope import Envelope, change_time, change_times, read_envelope
+from wms_sync.service.client import ROOT, STATUS, GlobalApi
+from wms_sync.service.envelope import change_time, change_times, read_envelope
 from wms_sync.service.errors import ApiError, FilterMisses, PagingBroken, ProtocolError, Rejected
-from wms_sync.service.query import ids_among, ids_between
+from wms_sync.service.query import Page, ids_among, ids_between
 from wms_sync.service.reasons import without_secrets
 from wms_sync.service.selection import data_of, object_lists
 from wms_sync.service.shipments import PATH
@@ -97,7 +97,7 @@ class _Service:
         self.first = self.ask(("count", "1"), limit=FEW)
         self.pages: list[Repaired] = []
 
-    def ask(self, *params: tuple[str, str], limit: int = 1) -> Answer[Envelope]:
+    def ask(self, *params: tuple[str, str], limit: int = 1) -> Page:
         """Request a list of shipments, by id and without field selection. Raise ``ApiError``."""
         return self.api.get(PATH, (("sort", "id"), ("limit", str(limit)), *params), read=read_envelope)
 
@@ -171,16 +171,16 @@ def _null(service: _Service) -> Seen:
 
 
 def _ids(service: _Service) -> Seen:
-    low, middle, high, _ = service.first.read.ids
+    low, middle, high, _ = service.first.envelope.ids
     asked = {ids_between(low, high): (middle, high), ids_among([low, high]): (low, high)}
-    missed = [text for text, ids in asked.items() if service.ask(("filter", text), limit=FEW).read.ids != ids]
+    missed = [text for text, ids in asked.items() if service.ask(("filter", text), limit=FEW).envelope.ids != ids]
     return bool(missed), f"{' and '.join(missed) or 'neither a range nor a list'} finds other shipments"
 
 
 def _next(service: _Service) -> Seen:
     page: Any = decoded(service.ask(limit=FEW // 2).body.content, ANYTHING)
     has_more, stated = page.get("has_more"), page.get("next")
-    follows = len(service.first.read.ids) > FEW // 2
+    follows = len(service.first.envelope.ids) > FEW // 2
     is_usual = has_more is follows and (not follows or str(stated).startswith((ROOT, service.api.base_url)))
     return not is_usual, f"next is {stated!r:.150}, has_more is {has_more!r:.20}"
 
@@ -197,18 +197,18 @@ def _depth(service: _Service) -> Seen:
 
 
 def _end(service: _Service) -> Seen:
-    follows = service.ask(("cursor_start", str(service.highest)), limit=FEW).read.has_more
+    follows = service.ask(("cursor_start", str(service.highest)), limit=FEW).envelope.has_more
     return follows, f"the page at the highest id says that {'more' if follows else 'nothing'} follows"
 
 
 def _largest(service: _Service) -> Seen:
     size = service.settings.page_size
-    page = service.ask(limit=size).read
+    page = service.ask(limit=size).envelope
     return page.has_more and page.records < size, f"a page of up to {size:,} has {count_of(page.records, 'shipment')}"
 
 
 def _counted(service: _Service) -> Seen:
-    return service.first.read.count is None, f"meta.count is {service.first.read.count}"
+    return service.first.envelope.count is None, f"meta.count is {service.first.envelope.count}"
 
 
 def _counts_by_filter(service: _Service) -> Seen:
@@ -217,7 +217,7 @@ def _counts_by_filter(service: _Service) -> Seen:
 
 
 def _capped(service: _Service) -> Seen:
-    middle = (service.first.read.ids[0] + service.highest) // 2
+    middle = (service.first.envelope.ids[0] + service.highest) // 2
     whole, *halves = (service.listing.count_ids(*ids) or 0 for ids in ((0, None), (0, middle), (middle, None)))
     return sum(halves) > whole, f"all are counted as {whole:,}, their halves as {halves[0]:,} and {halves[1]:,}"
 
@@ -282,7 +282,7 @@ def _content(is_meant: Callable[[str], bool], service: _Service) -> Seen:
 
 def _address(kilobytes: int, service: _Service) -> Seen:
     # a recording keeps small ids as they are
-    ids = [*service.first.read.ids[:1], *range(1000, 1000 + kilobytes * 1024 // 7)]
+    ids = [*service.first.envelope.ids[:1], *range(1000, 1000 + kilobytes * 1024 // 7)]
     service.ask(("filter", ids_among(ids)))
     return False, "answered"
 

@@ -42,14 +42,14 @@ T = TypeVar("T")
 
 
 class Answer(Struct, Generic[T], frozen=True):
-    """A 2xx answer to a read; ``read`` is the result of the function that parsed the body.
+    """A 2xx answer to a read: the body as received, and what the function that parsed it returned.
 
-    ``served_at`` is the time at which the answer was served (``ServiceClock.take``).
+    For a list that is its envelope. ``served_at`` is the time at which the answer was served (``ServiceClock.take``).
     """
 
     body: Body
+    envelope: T
     served_at: datetime
-    read: T
     headers: Mapping[str, str] = {}
 
 
@@ -63,7 +63,7 @@ class Reply(Struct, frozen=True):
 
 
 class GlobalApi:
-    """A thread-safe client of the Global API; create one per run. Close it, or use it as a context manager.
+    """A thread-safe client of the Global API; create one per run. Use it as a context manager.
 
     ``connection`` counts its requests, and limits those in parallel.
     ``reread_token`` returns the present token, or None if there is none but the first; it is called after a 401.
@@ -139,7 +139,7 @@ class GlobalApi:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.connection.close()
 
     @contextmanager
     def cut_by_interrupts(self) -> Iterator[None]:
@@ -152,17 +152,13 @@ class GlobalApi:
             self.connection.abort()
             raise
 
-    def close(self) -> None:
-        """Wake waiting threads and close the connections."""
-        self.connection.close()
-
     def get(self, path: str, params: Params = (), *, read: Callable[[bytes], T]) -> Answer[T]:
         """GET a path with retries. Raise ``ApiError``.
 
         ``read`` parses the body. If it raises ``NotAList`` or an error of decoding, the request is retried, because
         something else may have answered; not after ``NotAList`` if the status is 204.
         """
-        return self._send(Request("GET", self.connection.url(path), {}, params), partial(self._answered, read))
+        return self._send(Request("GET", path, {}, params), partial(self._answered, read))
 
     def post(self, path: str, body: object, *, attempts: int | None = None) -> Reply:
         """POST a JSON body. Retry only if nothing was done; raise ``InDoubt`` if the request may have taken effect.
@@ -170,15 +166,14 @@ class GlobalApi:
         ``attempts`` lowers the retry policy's number of attempts.
         """
         headers, content = {"Content-Type": "application/json"}, msgspec.json.encode(body)
-        url = self.connection.url(path)
-        request = Request("POST", url, headers, content=content, repeatable=False, attempts=attempts)
+        request = Request("POST", path, headers, content=content, repeatable=False, attempts=attempts)
         return self._send(request, _replied)
 
     def _answered(self, read: Callable[[bytes], T], response: httpx.Response) -> Answer[T]:
         served_at = self.clock.take(dated(response))  # at the first byte: a page may take minutes to arrive
         body = receive(response)
         try:
-            return Answer(body, served_at, read(body.content), response.headers)
+            return Answer(body, read(body.content), served_at, response.headers)
         except NotAList:
             if response.status_code == HTTPStatus.NO_CONTENT:
                 raise

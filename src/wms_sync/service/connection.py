@@ -1,7 +1,7 @@
 """Send HTTP requests of both interfaces to one origin of the service, with retries.
 
 Uses a connection for each request, gzip or zstd, and time limits for connecting, for each read and for a whole request
-(``lanes``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
+(``limits``). Redirects are refused, and no cookie is kept. The callers (``client``, ``merchant``) pass credentials with
 each request, so credentials cannot reach another origin.
 
 On a kept connection, bytes after an answer would be taken for the next answer: nothing in HTTP/1.1 says which request
@@ -43,7 +43,7 @@ from wms_sync.service.errors import (
     Unreachable,
 )
 from wms_sync.service.headers import HEADERS, Notices, Warn, log_warning, wait_requested
-from wms_sync.service.lanes import Lane, Throttle
+from wms_sync.service.limits import Throttle, TimedClient
 from wms_sync.service.reasons import WITHHELD, clean
 
 logger = logging.getLogger(__name__)
@@ -81,11 +81,12 @@ class TimeLimits(Struct, frozen=True):
 class Request(Struct, frozen=True):
     """One request. ``repeatable`` means that sending it twice is harmless, as it is for a read.
 
-    ``attempts`` lowers the retry policy's number of attempts.
+    ``path`` is a path of the interface, which never comes from the service. ``attempts`` lowers the retry policy's
+    number of attempts.
     """
 
     method: str
-    url: str
+    path: str
     headers: Mapping[str, str]
     params: Params = ()
     content: bytes | None = None
@@ -93,7 +94,7 @@ class Request(Struct, frozen=True):
     attempts: int | None = None
 
     def __repr__(self) -> str:
-        return f"Request({self.method} {self.url})"  # without the token and the body
+        return f"Request({self.method} {self.path})"  # without the token and the body
 
 
 def always() -> None:
@@ -164,22 +165,22 @@ class Connection:
             # once, and only for sockets: reading the certificate authorities takes longer than a request
             trusted = httpx.create_ssl_context() if transport is None else True
             self._proxy = _proxy_of(base_url)
-            self._lanes = tuple(Lane(self._client(headers or {}, trusted, transport)) for _ in range(parallel))
-        self._free: LifoQueue[Lane] = LifoQueue()
-        for lane in self._lanes:
-            self._free.put(lane)
+            self._clients = tuple(TimedClient(self._http(headers or {}, trusted, transport)) for _ in range(parallel))
+        self._free: LifoQueue[TimedClient] = LifoQueue()
+        for client in self._clients:
+            self._free.put(client)
 
     def close(self) -> None:
         """Wake waiting threads and close the connections."""
         self.throttle.close()
-        for lane in self._lanes:
-            lane.close()
+        for client in self._clients:
+            client.close()
 
     def abort(self) -> None:
         """Start no further request, and end those in progress."""
         self.throttle.close()
-        for lane in self._lanes:
-            lane.cut()
+        for client in self._clients:
+            client.cut()
 
     def send(self, request: Request, take: Take[T]) -> T:
         """Send a request, retry it if the error allows it, and read the answer. Raise ``ApiError``."""
@@ -218,11 +219,7 @@ class Connection:
         policy = self._policy
         self.throttle.sleep(backoff(attempt, policy) if asked is None else min(asked, policy.longest_wait))
 
-    def url(self, path: str) -> str:
-        """Return the URL of a path of the interface. A path never comes from the service."""
-        return self.base_url + path
-
-    def _client(
+    def _http(
         self, headers: Mapping[str, str], trusted: ssl.SSLContext | bool, transport: httpx.BaseTransport | None
     ) -> httpx.Client:
         return httpx.Client(
@@ -244,24 +241,24 @@ class Connection:
 
     def _once(self, request: Request, take: Take[T]) -> T:
         self.requests += 1
-        lane = self._free.get()
+        client = self._free.get()
         try:
-            with lane.within(self._limits.answer):
-                return self._answered(lane, request, take)
+            with client.within(self._limits.answer):
+                return self._answered(client, request, take)
         finally:
-            self._free.put(lane)
+            self._free.put(client)
 
-    def _answered(self, lane: Lane, request: Request, take: Take[T]) -> T:
-        built = lane.http.build_request(
+    def _answered(self, client: TimedClient, request: Request, take: Take[T]) -> T:
+        built = client.http.build_request(
             request.method,
-            request.url,
+            self.base_url + request.path,
             params=list(request.params) or None,
             content=request.content,
             headers=dict(request.headers),
         )
         began, response = monotonic(), None
         try:
-            response = lane.send(built)
+            response = client.send(built)
             try:
                 self._notices.hear(response)
                 self._heed(response)
@@ -272,11 +269,11 @@ class Connection:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             raise self._not_sent(error) from None
         except httpx.HTTPError as error:
-            raise Unreachable(self._too_slow() if lane.is_cut else self._no_answer(error)) from None
+            raise Unreachable(self._too_slow() if client.is_cut else self._no_answer(error)) from None
         finally:
             if logger.isEnabledFor(logging.DEBUG):
                 logger.debug(described(built, response, monotonic() - began))
-        if lane.is_cut:  # an answer without a length looks complete when its connection is cut
+        if client.is_cut:  # an answer without a length looks complete when its connection is cut
             raise Unreachable(self._too_slow())
         return taken
 
@@ -347,7 +344,7 @@ def _or_in_doubt(error: ApiError, request: Request) -> ApiError:
         return InDoubt(f"{error} A {error.status} can also mean that the request took effect.")
     if not isinstance(error, Unreachable) or isinstance(error, NotSent):
         return error
-    return InDoubt(f"{request.method} {request.url} was sent but not answered: {error}")
+    return InDoubt(f"{request.method} {request.path} was sent but not answered: {error}")
 
 
 def _caused_by(error: BaseException | None, kind: type[Cause]) -> Cause | None:

@@ -29,9 +29,6 @@ from wms_sync.service.reasons import as_sentence, without_credentials, words_in
 
 Resource = Mapping[str, Any]
 
-BRIEFLY = 2
-"""The number of attempts per create once a create has failed after all its retries because the service was too busy."""
-
 _NOT = r"(?<!not )(?<!n.t )(?<!longer )"
 _IN_USE = re.compile(rf"\b(?:already|{_NOT}in use|{_NOT}exists?|taken|duplicate|unique)\b", re.IGNORECASE)
 _PLAINLY_IN_USE = re.compile(
@@ -64,24 +61,33 @@ class _CreateAnswer(Struct):
 _CREATE_ANSWER = msgspec.json.Decoder(_CreateAnswer)
 
 
-class Creates:
-    """Sends creates through one client. ``create`` sends one, with retries, and raises ``ApiError`` if it fails."""
+def send_create(api: GlobalApi, endpoint: str, request: Resource, *, attempts: int | None = None) -> Created:
+    """Post a request to an endpoint such as ``/v1/shipping/retailers``, with retries. Raise ``ApiError`` if it fails.
 
-    def __init__(self, api: GlobalApi) -> None:
-        self._api = api
-        self._attempts: int | None = None
-
-    def be_brief(self) -> None:
-        """Retry less from now on, because the service was too busy for a create even after all its retries."""
-        self._attempts = BRIEFLY
-
-    def create(self, endpoint: str, request: Resource) -> Created:
-        """Post a request to an endpoint such as ``/v1/shipping/retailers``."""
-        return _created(self._api.post(f"{ROOT}{endpoint}", request, attempts=self._attempts))
-
-    def rest(self, attempt: int, asked: float | None) -> None:
-        """Wait before a create in doubt is repeated; ``asked`` is the wait in seconds that the answer requested."""
-        self._api.connection.rest(attempt, asked)
+    ``attempts`` lowers the retry policy's number of attempts.
+    """
+    reply = api.post(f"{ROOT}{endpoint}", request, attempts=attempts)
+    made = _made(reply)
+    id_, warnings = identity(made.get("id")) or None, made.get("warnings")  # PHP turns a missing id into 0
+    if id_ is None and not reply.is_json and reply.status != _CREATED:
+        raise InDoubt(
+            f"The create was answered with {reply.status} and something that is not JSON, so the answer may not be the "
+            f"service's. It says: {_said(reply)} If this persists, check WMS_BASE_URL and any proxy in front of the "
+            "service."
+        )
+    if reply.status == _ACCEPTED and id_ is None:
+        raise InDoubt(
+            "The create was answered with 202 but without an id: it was accepted, and may yet be done or refused. "
+            "If this repeats, ask the operator of the service how creates are answered."
+        )
+    return Created(
+        status=reply.status,
+        id=id_,
+        shown=json.loads(without_credentials(json.dumps(shallow(made), ensure_ascii=False), reply.request)),
+        warnings=tuple(without_credentials(str(warning), reply.request) for warning in warnings)
+        if isinstance(warnings, list)
+        else (),
+    )
 
 
 def already_in_use(refusal: Rejected, key: str, value: str) -> bool:
@@ -117,30 +123,6 @@ def _names_value(sentence: str, value: str) -> bool:
         return True
     is_word = value.isalpha() and (len(value) == 1 or not value.isupper())
     return not is_word and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", sentence) is not None
-
-
-def _created(reply: Reply) -> Created:
-    made = _made(reply)
-    id_, warnings = identity(made.get("id")) or None, made.get("warnings")  # PHP turns a missing id into 0
-    if id_ is None and not reply.is_json and reply.status != _CREATED:
-        raise InDoubt(
-            f"The create was answered with {reply.status} and something that is not JSON, so the answer may not be the "
-            f"service's. It says: {_said(reply)} If this persists, check WMS_BASE_URL and any proxy in front of the "
-            "service."
-        )
-    if reply.status == _ACCEPTED and id_ is None:
-        raise InDoubt(
-            "The create was answered with 202 but without an id: it was accepted, and may yet be done or refused. "
-            "If this repeats, ask the operator of the service how creates are answered."
-        )
-    return Created(
-        status=reply.status,
-        id=id_,
-        shown=json.loads(without_credentials(json.dumps(shallow(made), ensure_ascii=False), reply.request)),
-        warnings=tuple(without_credentials(str(warning), reply.request) for warning in warnings)
-        if isinstance(warnings, list)
-        else (),
-    )
 
 
 def _made(reply: Reply) -> Resource:

@@ -125,11 +125,7 @@ class RedirectRefused(StatusError):
 
 
 class CallFailed(ApiError):
-    """A method of the Merchant API failed; ``code`` is the documented code (2, not -32002)."""
-
-    def __init__(self, message: str, *, code: int) -> None:
-        super().__init__(message)
-        self.code = code
+    """A method of the Merchant API failed."""
 
 
 class AccessDenied(CallFailed):

@@ -32,7 +32,8 @@ PATH = "/api/jsonrpc"
 CREDENTIALS = "username or API key ({status}): check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY."
 PARALLEL = 5
 """The number of simultaneous calls that the service accepts (specification 10)."""
-ACCESS_DENIED = 2
+ACCESS_DENIED = frozenset({2, -32002})
+"""The code that the vendor documents for wrong credentials; small codes may also come as ``-32000 - n``."""
 
 _VERSIONS = (2, 2.0, "2.0", "2")
 
@@ -105,7 +106,7 @@ class MerchantApi:
         headers = {"Content-Type": "application/json", "Authorization": basic}
         params = [None, method, list(arguments)]
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": "call", "params": params}
-        request = Request("POST", self._connection.url(PATH), headers, content=msgspec.json.encode(envelope))
+        request = Request("POST", PATH, headers, content=msgspec.json.encode(envelope))
         return self._connection.send(request, lambda response: _result(response, self._connection.base_url, method))
 
 
@@ -125,18 +126,7 @@ def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noq
 
 
 def _failed(error: _RpcError, called: str, request: httpx.Request) -> CallFailed:
-    code = documented(error.code)
-    said = in_one_line(error.message, request)
-    message = f"The Merchant API refused {called}: {said} (code {error.code})"
-    if code == ACCESS_DENIED:
-        return AccessDenied(f"{message}. Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.", code=code)
-    return CallFailed(message, code=code)
-
-
-def documented(code: int) -> int:
-    """Return the code that the vendor documents: 2 may arrive as 2 or -32002; JSON-RPC's own codes are unchanged.
-
-    >>> documented(-32002), documented(2), documented(-32601)
-    (2, 2, -32601)
-    """
-    return -32000 - code if -32600 < code <= -32000 else code
+    message = f"The Merchant API refused {called}: {in_one_line(error.message, request)} (code {error.code})"
+    if error.code in ACCESS_DENIED:
+        return AccessDenied(f"{message}. Check WMS_MERCHANT_USERNAME and WMS_MERCHANT_API_KEY.")
+    return CallFailed(message)

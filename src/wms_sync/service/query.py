@@ -16,16 +16,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from wms_sync.service.body import Body
+from wms_sync.service.client import Answer
 from wms_sync.service.envelope import Envelope
 from wms_sync.service.errors import FilterIgnored, PagingBroken
 
 TICK = timedelta(seconds=1)
 UNDATED = "updated_at{null:true}"
 """The filter for records whose ``updated_at`` is null: no range of times matches them."""
+Page = Answer[Envelope]
+"""One response of list shipments."""
 MOST_EMPTY = 1000
 """The maximum number of consecutive empty pages to follow; a list with more is taken to be endless."""
 
@@ -66,14 +67,6 @@ def ids_among(ids: Iterable[int]) -> str:
     'id{in:[15,50]}'
     """
     return f"id{{in:[{','.join(map(str, ids))}]}}"
-
-
-class Page(Struct, frozen=True):
-    """One response of list shipments: the body as received, and its envelope."""
-
-    body: Body
-    envelope: Envelope
-    served_at: datetime
 
 
 class Pager:

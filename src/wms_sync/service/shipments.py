@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from wms_sync.grammar import count_of
 from wms_sync.service.body import packed
-from wms_sync.service.client import ROOT, Answer, GlobalApi
+from wms_sync.service.client import ROOT, GlobalApi
 from wms_sync.service.connection import Params
 from wms_sync.service.envelope import Envelope, change_times, read_envelope
 from wms_sync.service.errors import NotAList, ProtocolError, Rejected
@@ -91,13 +91,9 @@ class ShipmentListing:
         return self._api.cut_by_interrupts()
 
     @property
-    def _common(self) -> tuple[tuple[str, str], ...]:
-        return (("sort", "id"), *self.learned.selection.params)
-
-    @property
     def signature(self) -> str:
         """Return everything that is requested besides the window, as text."""
-        asked = [f"{name}={value}" for name, value in self._common]
+        asked = [f"{name}={value}" for name, value in (("sort", "id"), *self.learned.selection.params)]
         return "&".join([f"limit={self.learned.page_size}", *asked])
 
     def requests_the_same(self, signature: str) -> bool:
@@ -141,7 +137,7 @@ class ShipmentListing:
         The ids are those of one page. It has the service's default size, like the page that ``first_change_times``
         reads, so it includes every shipment of that page that the filter finds.
         """
-        return self._get((("filter", updated_within(start, end)), ("sort", "id"))).read.ids
+        return self._get((("filter", updated_within(start, end)), ("sort", "id"))).envelope.ids
 
     def count_ids(
         self, after_id: int, to_id: int | None, start: datetime | None = None, end: datetime | None = None
@@ -164,7 +160,7 @@ class ShipmentListing:
             answer = self._get(params)
         except Rejected:
             return None
-        envelope = answer.read
+        envelope = answer.envelope
         if any(updated_at is not None for updated_at in change_times(answer.body.content).values()):
             return None
         if not envelope.records and not envelope.has_more:
@@ -178,7 +174,7 @@ class ShipmentListing:
         """
         params = (("filter", ids_among(ids)), ("sort", "id"), ("limit", str(len(ids))), ("count", "1"))
         answer = self._get(params)
-        envelope = answer.read
+        envelope = answer.envelope
         found = frozenset(envelope.ids)
         if envelope.has_more or not found <= set(ids) or not len(found) == envelope.records == envelope.count:
             raise ProtocolError(
@@ -204,36 +200,32 @@ class ShipmentListing:
     def _counted(self, *filters: str, sort: str = "id", selecting: Params = ()) -> tuple[Envelope, datetime]:
         asked = (*_asked(filters, None), ("sort", sort), ("limit", "1"), ("count", "1"), *selecting)
         answer = self._get(asked)
-        return answer.read, answer.served_at
+        return answer.envelope, answer.served_at
 
     def _page(
         self, filters: Sequence[str], page_cursor: int | None, *, counted: bool = True, is_bare: bool = False
     ) -> Page:
-        """Request a page; a bare one is small, and without field selection it has no parameter to be refused."""
+        """Request a page, as large as the service accepts.
+
+        A bare one is small, and without field selection it has no parameter to be refused.
+        """
         selection = self.learned.selection
         common = [("count", "1")] if counted else []
         common += [("sort", "id"), *(() if is_bare else selection.params)]
         watched = not (is_bare or selection.include_addresses)
-        answer = self._answer(filters, page_cursor, common, partial(read_envelope, watched=watched))
-        return Page(answer.body, answer.read, answer.served_at)
-
-    def _answer(
-        self, filters: Sequence[str], page_cursor: int | None, common: Params, read: Callable[[bytes], Envelope]
-    ) -> Answer[Envelope]:
-        """Request a page, as large as the service accepts."""
         asked = tuple(_asked(filters, page_cursor))
         while True:
             size = self.learned.page_size
             try:
-                answer = self._get((*asked, ("limit", str(size)), *common), read)
+                page = self._get((*asked, ("limit", str(size)), *common), partial(read_envelope, watched=watched))
             except Rejected as refusal:
                 if not self.learned.refused(size, refusal):
                     raise
             else:
                 self.learned.taken(size)
-                return answer
+                return page
 
-    def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Answer[Envelope]:
+    def _get(self, params: Params, read: Callable[[bytes], Envelope] = read_envelope) -> Page:
         """Request a list. A 404 or 204 means an empty list if a day without shipments gets the same status.
 
         A path that is briefly gone answers 404 too, so a request without filters must return a list right afterwards.
@@ -245,7 +237,7 @@ class ShipmentListing:
             if status is None or status != self.status_of_empty_list():
                 raise
         anything = self._api.get(PATH, (("sort", "id"), ("limit", "1")), read=read_envelope)
-        return Answer(packed(EMPTY), anything.served_at, read(EMPTY))
+        return Page(packed(EMPTY), read(EMPTY), anything.served_at)
 
     def status_of_empty_list(self) -> int:
         """Return the service's status for a day without shipments: 200, 404 or 204. At most one request.

@@ -4,7 +4,6 @@
     flatten   raw pages -> Parquet
     load      Parquet -> tables, checked and published
     audit     a slice of old shipments -> raw pages, compared by the next load
-    sync      read, then audit; flatten meanwhile
 
 Each step imports only earlier steps.
 """

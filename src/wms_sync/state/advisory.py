@@ -20,8 +20,9 @@ from psycopg.sql import SQL, Composed, Literal
 from sqlalchemy.engine import make_url
 
 from wms_sync import sql_files
+from wms_sync.errors import SettingsError
 from wms_sync.state.engine import refuse_torn_password, usable_url
-from wms_sync.state.errors import StateError, StateUrlError, silence
+from wms_sync.state.errors import StateError, silence
 from wms_sync.state.holder import UNKNOWN, WRITER, Held, Holder, repeated, signed_by
 
 SIGNATURE = re.compile(r"'(\{.*\})' as who", re.DOTALL)
@@ -54,7 +55,7 @@ class PostgresLock:
 
 @contextmanager
 def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Open a separate session. Raise ``StateError`` or ``StateUrlError``, without a password."""
+    """Open a separate session. Raise ``StateError`` or ``SettingsError``, without a password."""
     with usable_url():
         refuse_torn_password(make_url(url))
         dialect = make_url(url).set(drivername="postgresql+psycopg").get_dialect()()
@@ -66,7 +67,7 @@ def _connected(url: str) -> Iterator[psycopg.Connection[Any]]:
     except psycopg.ProgrammingError as error:
         if not str(error).startswith("invalid connection option"):
             raise
-        raise StateUrlError(
+        raise SettingsError(
             f"WMS_STATE_URL cannot be used ({str(error).strip()}): PostgreSQL does not have this option."
         ) from None
     except psycopg.OperationalError as error:

@@ -32,7 +32,8 @@ from sqlalchemy.exc import (
     OperationalError,
 )
 
-from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, StateUrlError, silence
+from wms_sync.errors import SettingsError
+from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused, silence
 from wms_sync.state.schema import METADATA, is_current, migrate, unknown
 from wms_sync.storage.durable import Inaccessible, is_full, make_private, make_private_file, unusable
 
@@ -103,7 +104,7 @@ class StatePart:
 def open_engine(url: str) -> Engine:
     """Return an engine with migrated tables. The caller must dispose of the engine.
 
-    Raise ``StateUrlError``, ``StateError`` (such as ``StateOlder``) or ``Inaccessible``; no message shows a password.
+    Raise ``SettingsError``, ``StateError`` (such as ``StateOlder``) or ``Inaccessible``; no message shows a password.
     """
     try:
         engine = _engine(url)
@@ -181,7 +182,7 @@ def _engine(url: str) -> Engine:
         event.listen(engine, "handle_error", _refuse_as_postgresql_does)
     else:
         if parsed.database in {None, "", ":memory:"}:
-            raise StateUrlError(
+            raise SettingsError(
                 "WMS_STATE_URL does not name a file. A database in memory is lost at the end of each run: set "
                 "sqlite:///path/state.db, or leave WMS_STATE_URL unset."
             )
@@ -195,12 +196,12 @@ def _engine(url: str) -> Engine:
 
 @contextmanager
 def usable_url() -> Iterator[None]:
-    """Raise ``StateUrlError`` for a URL that SQLAlchemy cannot use."""
+    """Raise ``SettingsError`` for a URL that SQLAlchemy cannot use."""
     try:
         yield
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
         # The driver's message is left out: the port or host in it may be part of the password.
-        raise StateUrlError(
+        raise SettingsError(
             f"WMS_STATE_URL cannot be used ({type(error).__name__}). It should look like sqlite:///path/state.db or "
             "postgresql+psycopg://user:password@host/database, with @, : and / of a password written %40, %3A and %2F."
         ) from None

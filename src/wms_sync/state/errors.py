@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from wms_sync.errors import SettingsError, WmsSyncError
+from wms_sync.errors import WmsSyncError
 
 _LATER = re.compile(r"start(?:ing|ed) up|shutting down|terminat|recovery|too many|slots|not accepting", re.IGNORECASE)
 """The wording of PostgreSQL's messages when it refuses a connection temporarily."""
@@ -71,10 +71,6 @@ class StateRefused(StateError):
             f"PostgreSQL, which keeps the state, refuses a statement ({first_line}). {self.MENDED_BY[code]}; then run "
             "again."
         )
-
-
-class StateUrlError(SettingsError):
-    """``WMS_STATE_URL`` does not name a database that can be opened."""
 
 
 class TakenOver(StateError):

@@ -23,7 +23,7 @@ from wms_sync.state.engine import add_rows
 from wms_sync.state.holder import Held
 from wms_sync.state.ledger import PushFiles, PushLedger
 from wms_sync.state.reported import Acknowledgements, Outbox
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.run_records import RunRecords
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_plans, read_warnings, refusals, windows
 from wms_sync.state.snapshot import Snapshots
 from wms_sync.state.turns import Guarded, Turn, taking_turn

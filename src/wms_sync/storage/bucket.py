@@ -33,7 +33,7 @@ from obstore.exceptions import (
 from obstore.store import ObjectStore
 
 from wms_sync.storage.durable import make_private
-from wms_sync.storage.files import FilesRefused, FilesUnavailable, NameTaken, OddName, VersionsKept, Writer, marked
+from wms_sync.storage.files import FilesError, FilesRefused, FilesUnavailable, NameTaken, OddName, Writer, marked
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -232,10 +232,14 @@ class BucketFiles:
         return f"{self.url}/{key}".rstrip("/")
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if the bucket keeps deleted objects, or kept them when one of its objects was put."""
+        """Raise ``FilesError`` if the bucket keeps deleted objects, or kept them when one of its objects was put."""
         _, keeps_versions = self._tried()
         if keeps_versions or self._has_versions():
-            raise VersionsKept(self.url)
+            raise FilesError(
+                f"{self.url} keeps old versions of its objects, or has objects from when it did, so deleted personal "
+                "data would stay there. Nothing was changed. Turn versioning off for the bucket, copy every object "
+                "onto itself, which removes its version, and delete all old versions; then run again."
+            )
 
     def examined(self) -> tuple[Literal["note", "warning", "error"], str]:
         """Write, read, list and delete an object. Return a finding."""

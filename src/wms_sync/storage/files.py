@@ -7,8 +7,7 @@ FilesError
 ├── FilesUnavailable    a request to the store failed
 │   └── FilesRefused    the store refused, or has no such bucket
 ├── OddName             an object has a name that is not a valid path
-├── NameTaken           the name has other content
-└── VersionsKept        the store keeps deleted objects
+└── NameTaken           the name has other content
 """
 
 from __future__ import annotations
@@ -71,17 +70,6 @@ class NameTaken(FilesError):
         super().__init__(
             f"{where} exists with other content; nothing was overwritten. Another installation writes to the same "
             "WMS_FILES_URL: give each installation its own prefix."
-        )
-
-
-class VersionsKept(FilesError):
-    """The bucket keeps versions, or has some, so deleted objects are not gone."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(
-            f"{url} keeps old versions of its objects, or has objects from when it did, so deleted personal data would "
-            "stay there. Nothing was changed. Turn versioning off for the bucket, copy every object onto itself, which "
-            "removes its version, and delete all old versions; then run again."
         )
 
 
@@ -156,7 +144,7 @@ class Files(Protocol):
         """Note that the ``local`` paths of a file, or of all files below a folder, are no longer in use."""
 
     def refuse_versions(self) -> None:
-        """Raise ``VersionsKept`` if the storage keeps deleted files."""
+        """Raise ``FilesError`` if the storage keeps deleted files."""
 
     def examined(self) -> tuple[Literal["note", "warning", "error"], str] | None:
         """Try every operation and return a finding; None if there is nothing to try. Raise ``FilesUnavailable``."""

@@ -135,17 +135,6 @@ class ReadersInTheWay(AnalyticsError):
         )
 
 
-class FormerLake(AnalyticsError):
-    """A lake that the settings no longer name still holds personal data."""
-
-    def __init__(self, place: str) -> None:
-        super().__init__(
-            f"The database of WMS_STATE_URL still has a lake, whose files in {place} also hold personal data. Nothing "
-            "was changed. If nobody needs the lake, run `drop schema lake cascade` in PostgreSQL and delete these "
-            "files; then run again. If it is in use, set WMS_ANALYTICS=ducklake."
-        )
-
-
 class DatabaseForbidden(DatabaseOpenError):
     """This process has no permission to read the file."""
 
@@ -169,18 +158,6 @@ class LakeElsewhere(DatabaseOpenError):
             "moved. Nothing was published. Set WMS_DATA_DIR or WMS_FILES_URL back. Or, once the raw pages and Parquet "
             "files are in the new place, let the next load create a new lake there: run `drop schema lake cascade` in "
             "PostgreSQL and delete the old files."
-        )
-
-
-class LakeUnreachable(AnalyticsError):
-    """DuckDB cannot write, read, delete or list files in a lake's bucket."""
-
-    def __init__(self, what: str, place: str, cause: Exception) -> None:
-        super().__init__(
-            f"DuckDB cannot {what} {place} ({type(cause).__name__}: {str(cause).partition(chr(10))[0]}), so no load "
-            "can succeed. Give this machine or pod a role, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and "
-            "AWS_SESSION_TOKEN for temporary keys); set AWS_REGION. The role or the keys need permission to put, get, "
-            "list and delete there: `wms-sync reader` prints the policy, and `wms-sync doctor` tries each."
         )
 
 

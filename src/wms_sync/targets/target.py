@@ -15,7 +15,7 @@ from wms_sync.settings import Settings
 from wms_sync.state.store import StateStore
 from wms_sync.state.turns import Turn
 from wms_sync.targets.database import Maintained, Opened, Session
-from wms_sync.targets.errors import FormerLake
+from wms_sync.targets.errors import AnalyticsError
 
 PUBLISHED = "published"
 """The observation in the state store of the last load that published: the bytes, and the name of the target."""
@@ -74,7 +74,7 @@ class Target(Protocol):
     def try_files(self) -> str | None:
         """Try a load's file operations where the tables are; return a sentence, None if no trial is needed.
 
-        Raise ``LakeUnreachable`` if no load could succeed.
+        Raise ``AnalyticsError`` if no load could succeed.
         """
 
     def readers_in_the_way(self) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ class Target(Protocol):
 def former_target(settings: Settings) -> Target | None:
     """Return the target that was in use before ``WMS_ANALYTICS`` was changed; None if nothing is left of it.
 
-    Raise ``FormerLake`` if a lake is left: its files may be anywhere.
+    Raise ``AnalyticsError`` if a lake is left: its files may be anywhere.
     """
     if settings.analytics == "ducklake":
         from wms_sync.targets.file import FileTarget
@@ -114,7 +114,11 @@ def former_target(settings: Settings) -> Target | None:
 
         with LakeCatalogue.opened(settings.database_url) as catalogue:
             if (place := catalogue.data_path()) is not None:
-                raise FormerLake(place)
+                raise AnalyticsError(
+                    f"The database of WMS_STATE_URL still has a lake, whose files in {place} also hold personal data. "
+                    "Nothing was changed. If nobody needs the lake, run `drop schema lake cascade` in PostgreSQL and "
+                    "delete these files; then run again. If it is in use, set WMS_ANALYTICS=ducklake."
+                )
     return None
 
 

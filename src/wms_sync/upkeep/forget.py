@@ -25,8 +25,15 @@ from wms_sync.layout import Layout, name_of, parquet_key, raw_key, spill, suffix
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.page import PageDamagedError, unpacked_page
-from wms_sync.shipments.flatten.window import ParquetPart, flattened_window, is_flattened, write_flattened
-from wms_sync.shipments.load.damage import DAMAGED, take_away_damaged, take_away_damaged_records
+from wms_sync.shipments.flatten.window import (
+    DAMAGED,
+    ParquetPart,
+    flattened_window,
+    is_flattened,
+    take_away_damaged,
+    take_away_damaged_records,
+    write_flattened,
+)
 from wms_sync.shipments.read.raw import damage
 from wms_sync.state.store import LandedPage, Run, StateStore
 from wms_sync.state.turns import Turn

@@ -18,8 +18,7 @@ from wms_sync.layout import CREATES, Layout, window_key
 from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.shipments.flatten.page import PageDamagedError
-from wms_sync.shipments.flatten.window import is_flattened, refuse_damaged
-from wms_sync.shipments.load.damage import DAMAGED
+from wms_sync.shipments.flatten.window import DAMAGED, is_flattened, refuse_damaged
 from wms_sync.state.holder import WRITER
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of
 from wms_sync.state.lock import lock_of

@@ -18,7 +18,7 @@ from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
 from wms_sync.shipments.read.plan import time_named
-from wms_sync.shipments.read.raw import drop_pages, is_dropped
+from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.schema import LONGEST_ID
 from wms_sync.state.store import Run, StateStore, Window
 
@@ -82,11 +82,6 @@ def drop_old_pages(run: Run) -> None:
                 "days": count_of(settings.raw_retention_days or 0, "day"),
             },
         )
-
-
-def dropped_windows(layout: Layout, store: StateStore) -> tuple[str, ...]:
-    """Return the windows in the tables whose raw pages were dropped."""
-    return tuple(window.id for window in store.windows("loaded") if is_dropped(layout, window.id))
 
 
 def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -> Iterator[Window]:

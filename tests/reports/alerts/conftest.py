@@ -13,7 +13,7 @@ from tests.receiver import Receiver
 from wms_sync.reports.alerts import deliver
 from wms_sync.settings import Settings
 from wms_sync.state.reported import Outbox, Waiting
-from wms_sync.state.runs import Outcome, RunRecord, RunRecords
+from wms_sync.state.run_records import Outcome, RunRecord, RunRecords
 
 HOUR = timedelta(hours=1)
 REFUSED = "The service refused the token (401). Renew WMS_API_TOKEN."

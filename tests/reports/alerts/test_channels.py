@@ -10,8 +10,7 @@ import pytest
 
 from tests.bench import logged
 from tests.reports.alerts.conftest import REFUSED, WRONG
-from wms_sync.reports.alerts import send_alerts
-from wms_sync.reports.channels import NotDelivered, all_channels
+from wms_sync.reports.alerts import NotDelivered, all_channels, send_alerts
 from wms_sync.reports.doctor import check_alerts
 
 NOWHERE = "http://127.0.0.1:1/a-secret"

@@ -12,7 +12,7 @@ from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Installation, St
 from wms_sync.recording import SUCCEEDED, Recording
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.state.errors import StateRefused
-from wms_sync.state.runs import RunRecords
+from wms_sync.state.run_records import RunRecords
 
 DAY = timedelta(days=1)
 UI = "https://dagster.example.com/wms"

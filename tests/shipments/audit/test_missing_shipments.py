@@ -12,7 +12,7 @@ from tests.bench import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import data_of
 from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, warned
-from wms_sync.cli.views import refresh_lines
+from wms_sync.cli.operations import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
 from wms_sync.state.audits import Audit
@@ -134,7 +134,7 @@ class Found:
         return queried(self.bench.layout.published, query)
 
     def explained(self, index: int):
-        return explain(self.bench.settings, self.bench.store, str(self.ids[index]))
+        return explain(self.bench.settings, self.bench.store, str(self.ids[index]))[0]
 
 
 SHOWN = "456 shipments compared, 3 changed, 2 orders changed, 1 missed, 5 absent, 3 updated_at moved back"

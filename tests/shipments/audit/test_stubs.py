@@ -70,7 +70,7 @@ def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings
     }
     query = "select compared, changed, missed, absent, missing from ops.audits"
     assert queried(bench.layout.published, query) == [(55, 0, 0, 2, 2)], "the sync did not know of two"
-    explained = explanation_lines(explain(bench.settings, bench.store, str(gone[0])))
+    explained = explanation_lines(*explain(bench.settings, bench.store, str(gone[0])))
     assert any("a page showed it as a stub marked deleted" in line for line in explained)
 
     touch(sandbox, 3)

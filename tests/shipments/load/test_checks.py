@@ -2,8 +2,9 @@
 
 from tests.bench import let_pass, queried
 from tests.changed_files import change, double_a_shipment
-from wms_sync.reports.installation import check_published, read_installation
-from wms_sync.shipments.load.checks import checks
+from wms_sync.reports.installation import read_installation
+from wms_sync.shipments.load.checks import check_tables, checks
+from wms_sync.targets.target import target_of
 
 KEYS = "shipments_have_unique_keys"
 DATES = "shipments_are_packed_after_they_are_created"
@@ -17,11 +18,12 @@ def test_a_load_checks_rows_that_it_does_not_change(bench, sandbox):
     let_pass(sandbox.sandbox, seconds=7200, changed=5, new=2, orders=2)
     report = bench.sync()[1]
     assert [result.check for result in report.checks] == [*checks()]
-    last, now = read_installation(bench.settings, bench.store).checks, check_published(bench.settings)
+    last = read_installation(bench.settings, bench.store).checks
+    now = check_tables(target_of(bench.settings).published)
     for found in (last, now):
-        [dates] = [check for check in found if check.name == DATES]
+        [dates] = [result for result in found if result.check.name == DATES]
         assert dates.finding == f"1 shipment was packed before it was created: {oldest}."
-    assert [(check.name, check.offending) for check in last] == [(check.name, check.offending) for check in now]
+    assert [(found.check, found.offending) for found in last] == [(found.check, found.offending) for found in now]
 
 
 def test_a_refused_load_is_refused_again(bench, sandbox):

@@ -13,7 +13,6 @@ from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.store import NO_TIME
 from wms_sync.json_values import LARGEST_ID
-from wms_sync.reports.days import windows_of
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.service.query import UNDATED
 from wms_sync.shipments.load.refresh import refresh
@@ -69,7 +68,7 @@ def test_they_and_their_first_change_arrive(bench, sandbox):
     bench.assert_landed(sandbox)
     [undated] = [window for window in bench.store.windows() if window.reason == "undated"]
     assert undated.records == 10
-    assert undated.id not in windows_of(bench.store, (undated.from_at.date(), undated.to_at.date()))
+    assert not undated.covers_time
     assert len(bench.store.covered()) == 1, "they cover no time"
 
     sandbox.sandbox.advance(seconds=3600, changed=20, new=3)

@@ -4,12 +4,14 @@
 window without this record. A window is flattened in batches with a limited number of pages, so memory use does not grow
 with the window.
 
-The end of this module has queries for the rows of a table in such files, whatever release wrote them.
+A window whose Parquet files are missing or altered is flattened again, or read again if its pages were dropped. The end
+of this module has queries for the rows of a table in such files, whatever release wrote them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -35,13 +37,16 @@ from wms_sync.layout import (
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.page import PageDamagedError, RawPage, RecordDamagedError
 from wms_sync.shipments.flatten.shape import Sent, either
-from wms_sync.shipments.read.raw import key_of
+from wms_sync.shipments.read.raw import is_dropped, key_of
 from wms_sync.state.store import LandedPage, StateStore, Window
 from wms_sync.state.turns import Turn
 from wms_sync.storage.files import difference
 from wms_sync.targets.database import receipts
 
+logger = logging.getLogger(__name__)
 PAGES_PER_BATCH = 20
+DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
+_AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
 
 
 class ParquetPart(Struct, frozen=True):
@@ -194,6 +199,46 @@ def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: Flatt
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
     """Return the ids of all flattened windows, sorted."""
     return tuple(name.removesuffix(".json") for name in layout.files.names(FLATTENED) if name.endswith(".json"))
+
+
+def take_away_damaged(layout: Layout, store: StateStore) -> int:
+    """Delete the Parquet files that are not as recorded, and unreadable records; return their number with the missing.
+
+    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Raise
+    ``OSError`` if the disk fails.
+    """
+    damaged = take_away_damaged_records(layout, store)
+    for window_id in flattened_windows(layout):
+        for key, part in flattened_window(layout, window_id).by_key.items():
+            if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
+                _rebuild_file(layout, store, window_id)
+                layout.files.delete(store.turn, key)
+                logger.warning(_AGAIN, {"file": key, "reason": reason})
+                damaged += 1
+            layout.files.release(key)
+    return damaged + delete_unnamed(store.turn, layout, {window.id for window in store.windows()})
+
+
+def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
+    """Delete the unreadable records of windows' Parquet files; return their number.
+
+    The windows are flattened again, or read again.
+    """
+    damaged = 0
+    for window_id in flattened_windows(layout):
+        try:
+            flattened_window(layout, window_id)
+        except RecordDamagedError:
+            _rebuild_file(layout, store, window_id)
+            logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
+            damaged += 1
+    return damaged
+
+
+def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
+    reflatten(store.turn, layout, window_id)
+    if is_dropped(layout, window_id):
+        store.abandon(window_id)
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:

@@ -199,23 +199,20 @@ NO_ROWS = Sample()
 
 
 class CheckResult(Struct, frozen=True):
-    """The result of a check. ``sample`` has the first offending rows."""
+    """The result of a check. ``finding`` describes the problem, with a few values; None if the check passed.
+
+    ``sample`` has the first offending rows, which ``ops.checks`` does not keep.
+    """
 
     check: Check
     offending: int
-    sample: Sample
+    finding: str | None
+    sample: Sample = NO_ROWS
 
     @property
     def passed(self) -> bool:
         """Return whether there are no offending rows."""
         return self.offending == 0
-
-    @property
-    def finding(self) -> str | None:
-        """Return the finding with a few values; None if the check passed."""
-        if self.passed:
-            return None
-        return sentence(self.check.wrong, self.check.named, self.offending, list(self.sample.records))
 
     @property
     def blocks_publishing(self) -> bool:
@@ -266,7 +263,10 @@ def _result(connection: duckdb.DuckDBPyConnection, check: Check) -> CheckResult:
         raise
     except duckdb.Error as error:
         raise AnalyticsError(f"The check {check.name} could not be run: {error}") from None
-    return CheckResult(check, offending, _sample(connection, check.query) if offending else NO_ROWS)
+    if not offending:
+        return CheckResult(check, offending, None)
+    sample = _sample(connection, check.query)
+    return CheckResult(check, offending, sentence(check.wrong, check.named, offending, [*sample.records]), sample)
 
 
 def _sample(connection: duckdb.DuckDBPyConnection, query: str) -> Sample:

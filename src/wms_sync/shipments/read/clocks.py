@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
+from wms_sync.grammar import moment
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.headers import EARLIEST, Readings
 from wms_sync.shipments.read.plan import MARGIN, horizon
@@ -87,22 +88,22 @@ class Clocks(Struct, frozen=True):
     def warnings(self) -> Iterator[str]:
         """Yield warnings about clocks that limit the read or may have hidden changes from it."""
         least = self.readings.least
-        nothing = f" Nothing can be read from {_moment(self.newest)} on." if self.is_stuck else ""
+        nothing = f" Nothing can be read from {moment(self.newest)} on." if self.is_stuck else ""
         if least is not None and least > self.tolerance:
             yield (
                 f"The service's clock is {apart(least)} this machine's, so one of them is wrong. Data is read up to "
-                f"{_moment(self.horizon)}, as this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
+                f"{moment(self.horizon)}, as this machine's clock and WMS_CLOCK_TOLERANCE_SECONDS "
                 f"({self.tolerance.total_seconds():.0f}) allow; later changes wait.{nothing} Correct the wrong clock."
             )
         elif self.repeated_from:
             yield (
                 f"The service's clock has gone back by {_length(self.went_back)} (or this machine's has jumped ahead). "
                 "Changes since then may have times that were read before, so everything from "
-                f"{_moment(self.repeated_from)} on is read again."
+                f"{moment(self.repeated_from)} on is read again."
             )
         elif nothing:
             yield (
-                f"An answer of the service is dated so far back that only changes before {_moment(self.horizon)} "
+                f"An answer of the service is dated so far back that only changes before {moment(self.horizon)} "
                 f"could be read.{nothing} If this repeats, one of the service's servers has a wrong clock: report it "
                 "to the operator of the service."
             )
@@ -154,7 +155,7 @@ def clock_warning(store: StateStore, tolerance: timedelta) -> str | None:
     seen = store.observation(OBSERVED)
     if seen is None:
         return None
-    when = f"At the read of {_moment(seen.observed_at)}"
+    when = f"At the read of {moment(seen.observed_at)}"
     if seen.about == UNDATED:
         return f"{when} the service's answers had no Date header: only this machine's clock limited the read."
     furthest = max((timedelta(seconds=seen.value), timedelta(seconds=int(seen.about))), key=abs)
@@ -170,7 +171,3 @@ def apart(ahead: timedelta) -> str:
 
 def _length(length: timedelta) -> str:
     return str(timedelta(seconds=round(abs(length).total_seconds())))
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

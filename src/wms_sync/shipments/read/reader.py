@@ -14,7 +14,7 @@ from time import monotonic
 
 from msgspec import Struct
 
-from wms_sync.grammar import agreed, count_of
+from wms_sync.grammar import agreed, count_of, moment
 from wms_sync.intervals import Interval, intersect, interval, subtract, union
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import PagingBroken, Rejected
@@ -145,7 +145,7 @@ class Reading:
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
         if before is not None and not before.has_all_landed(landed):
             self._notes.append(
-                f"resumes the backfill of {_moment(before.began_at)}, which was interrupted: "
+                f"resumes the backfill of {moment(before.began_at)}, which was interrupted: "
                 f"{count_of(len(landed), 'window is', 'windows are')} on disk and not read again"
             )
             return before
@@ -418,7 +418,3 @@ class Reading:
         if window.reason == "undated":
             return self._listing.undated()
         return self._listing.changed_within(window.from_at, window.to_at)
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -19,7 +19,7 @@ from wms_sync.catalogue import literal
 from wms_sync.errors import SettingsError
 from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
-from wms_sync.targets.errors import LakeUnreachable
+from wms_sync.targets.errors import AnalyticsError
 
 OF_LAKE = ("ducklake", "postgres_scanner")
 OF_BUCKET = ("httpfs", "aws")
@@ -97,7 +97,7 @@ def try_bucket(settings: Settings) -> str | None:
     """Have DuckDB write, read, delete and list a file in the lake's folder; return a sentence, None without a bucket.
 
     obstore and DuckDB each look for keys, so a sync may land files that no load can read. If the file cannot be
-    deleted, maintenance deletes it later as an orphan. Raise ``LakeUnreachable``.
+    deleted, maintenance deletes it later as an orphan. Raise ``AnalyticsError``.
     """
     if not _is_bucket(settings):
         return None
@@ -109,7 +109,13 @@ def try_bucket(settings: Settings) -> str | None:
                 for statement in statements:
                     connection.execute(statement.format(path=literal(path))).fetchall()
             except duckdb.Error as error:
-                raise LakeUnreachable(what, data_path(settings), error) from None
+                raise AnalyticsError(
+                    f"DuckDB cannot {what} {data_path(settings)} ({type(error).__name__}: "
+                    f"{str(error).partition(chr(10))[0]}), so no load can succeed. Give this machine or pod a role, or "
+                    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN for temporary keys); set "
+                    "AWS_REGION. The role or the keys need permission to put, get, list and delete there: `wms-sync "
+                    "reader` prints the policy, and `wms-sync doctor` tries each."
+                ) from None
     return f"DuckDB can write, read, delete and list in {data_path(settings)}"
 
 

@@ -75,7 +75,7 @@ class Lake:
         refuse_replaced(self._settings)
 
     def try_files(self) -> str | None:
-        """Try the bucket, if the files are in one. Raise ``LakeUnreachable``."""
+        """Try the bucket, if the files are in one. Raise ``AnalyticsError``."""
         return place.try_bucket(self._settings)
 
     def readers_in_the_way(self) -> tuple[int, ...]:

@@ -1,29 +1,46 @@
-"""Print lines that may contain text from the service or a file. Commands write their text through this module.
+"""What all commands share: what they print, how they end, common options, and the settings that name a service.
 
-It also names this program as the user has to type it: in a clone, in a virtual environment, or on the path.
+Lines may contain text from the service or a file, so all text is printed through this module. It also names this
+program as the user has to type it: in a clone, in a virtual environment, or on the path. Each command is defined in the
+module that does its work; ``main`` lists them all.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import re
 import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
+from functools import wraps
 from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 import msgspec
 
 from wms_sync.errors import WmsSyncError
+from wms_sync.interrupts import INTERRUPTED, interruptible
+from wms_sync.reports.alerts import send_alerts
+from wms_sync.settings import Settings
+from wms_sync.state.engine import silent
+from wms_sync.storage.durable import unusable
 
+logger = logging.getLogger(__name__)
+ALERT_SECONDS = 5.0
+"""The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
+FILE = click.Path(path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 PROGRAM = "wms-sync"
 COLOURS = {"error": "red", "warning": "yellow"}
 """The colours of findings, by the label of their lines."""
@@ -36,6 +53,55 @@ STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 
 _COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that a terminal interprets instead of showing: control characters, and characters that reorder a line."""
+
+
+def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:
+    """Report known errors, and files that cannot be used, by a message and an exit code.
+
+    Any other error is a defect and keeps its traceback. Unless interrupted, send the alerts that are due, including
+    those of other runs.
+    """
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> NoReturn:  # noqa: ANN401 - whatever click passes
+        try:
+            with interruptible():
+                code = command(*args, **kwargs) or 0
+        except WmsSyncError as error:
+            logger.log(logging.ERROR, str(error))
+            code = error.exit_code
+        except KeyboardInterrupt:
+            logger.log(logging.ERROR, "interrupted; run the command again to continue.")
+            sys.exit(INTERRUPTED)
+        except Exception as error:
+            failure = unusable(error) or silent(error)
+            if failure is None:
+                _send_due_alerts()
+                raise
+            logger.log(logging.ERROR, str(failure))
+            code = failure.exit_code
+        _send_due_alerts()
+        sys.exit(code)
+
+    return run
+
+
+def _send_due_alerts() -> None:
+    """Send the alerts that are due, within ``ALERT_SECONDS``: the result of the command is already printed."""
+    try:
+        settings = Settings.load()
+    except WmsSyncError:  # a command that needs the settings has reported this error
+        return
+    if settings.state_url is not None or os.access(settings.layout.state, os.F_OK):
+        sys.stdout.flush()
+        send_alerts(settings, seconds=ALERT_SECONDS)
+
+
+def settings_for_service() -> Settings:
+    """Return settings that name a service."""
+    settings = Settings.load()
+    settings.require_service()
+    return settings
 
 
 class NotPrinted(WmsSyncError):

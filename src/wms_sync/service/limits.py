@@ -3,7 +3,7 @@
 The time limits of httpx apply to single reads: an answer that sends a byte each second never reaches them, be it in a
 header, an interim answer (1xx), a chunk size or a trailer. So each request has its own deadline, enforced outside the
 parser: another thread shuts the socket down. httpx passes the socket of each new connection to its request extension
-``trace``. A lane has one connection at a time, so that socket is the one in use.
+``trace``. A client has one connection at a time, so that socket is the one in use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Throttle:
         with self._slots:
             while (wait := self._paused_until - monotonic()) > 0:
                 self.sleep(wait)
-            self._raise_if_closed()
+            self.sleep(0)
             yield
 
     def pause(self, seconds: float) -> None:
@@ -49,19 +49,15 @@ class Throttle:
 
     def sleep(self, seconds: float) -> None:
         """Wait. Raise ``NotSent`` if the client is closed meanwhile."""
-        self._closed.wait(seconds)
-        self._raise_if_closed()
+        if self._closed.wait(seconds):
+            raise NotSent("The client was closed while a request was waiting.")
 
     def close(self) -> None:
         """Start no further request, and wake every sleeping thread."""
         self._closed.set()
 
-    def _raise_if_closed(self) -> None:
-        if self._closed.is_set():
-            raise NotSent("The client was closed while a request was waiting.")
 
-
-class Lane:
+class TimedClient:
     """A client of httpx with at most one connection. One request at a time uses it."""
 
     def __init__(self, http: httpx.Client) -> None:
