@@ -189,8 +189,7 @@ class Bench:
 
     def sync(self) -> tuple[ReadReport, RefreshReport]:
         """What a night reads and loads."""
-        read = self.read()
-        return read, self.load()
+        return self.read(), self.load()
 
     def first_sync(self, service: Service) -> tuple[ReadReport, RefreshReport]:
         """As ``sync`` on an empty data folder, with a service to which nothing happened yet."""
@@ -229,8 +228,13 @@ class Bench:
         """Window, number and content of the landed pages of windows that count, or are in these states."""
         for window in self.store.windows(*(states or ("landed", "loaded"))):
             for page in self.store.pages(window.id):
-                path = self.layout.raw / window.id / page.file
-                raw = RawPage(path, page.number, page.records, page.served_at, page.content_bytes)
+                raw = RawPage(
+                    self.layout.raw / window.id / page.file,
+                    page.number,
+                    page.records,
+                    page.served_at,
+                    page.content_bytes,
+                )
                 yield (window.id, page.number), raw.content()
 
     def landed_ids(self, *states: str, only: str | None = None) -> list[int]:
@@ -303,8 +307,8 @@ def alike(service: Service, settings: Settings) -> Hashable:
     assert type(sandbox) is Sandbox
     assert sandbox.config.now is not None, "its clock must stand still"
     assert (sandbox._store.version, sandbox.clock.now()) == (new._store.version, new.clock.now())
-    assert (sandbox.intercept, sandbox.rewrite, sandbox.redate) == (None, None, None)
-    assert sandbox.field_treatment == new.field_treatment
+    hooks = sandbox.intercept, sandbox.rewrite, sandbox.redate, sandbox.field_treatment
+    assert hooks == (None, None, None, new.field_treatment)
     return service.base_url, sandbox.config, settings.model_dump_json(exclude={"data_dir"})
 
 

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import duckdb
 
-MUCH = 4_000_000
-"""Random numbers, which do not compress: 27 MB."""
 LOADED = "insert into ops.latest_load values (now(), now(), 'run', '1', 'UTC', null)"
 """What a load leaves in tables without a row."""
 MOVED = ("main.order_items", "main.shipments", "main.package_items", "main.orders")
@@ -33,7 +31,8 @@ def bloat(database: Path) -> None:
     )
     change(
         database,
-        f"create table ops.much as select random() as number from range({MUCH})",
+        # these do not compress: 27 MB
+        "create table ops.much as select random() as number from range(4_000_000)",
         "checkpoint",
         *(f"{moved}; checkpoint; drop table moved" for moved in moves),
         "drop table ops.much",

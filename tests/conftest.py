@@ -39,8 +39,6 @@ MEMORY, PLENTY = Path("/dev/shm"), 8 * 1024**3
 HERE = Path(__file__).parent
 QUICK = {"service", "master_data", "sandbox", "sql", "state"}
 """Folders of thousands of small tests. They come last, so that no process ends with a long file while others wait."""
-LONG = "test_lock.py"
-"""What is long in them."""
 PROOF_FOLDERS = {"benchmarks", "cli", "pipelines", "sandbox", "survival"}
 PROOF_FIXTURES = {"instance", "postgres_url", "s3", "server"}
 """``make proof`` runs the tests that lie or use something here, ``make test`` all others: they need no server, no other
@@ -70,7 +68,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(HERE).parts[0]
         if folder in PROOF_FOLDERS or not PROOF_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("proof")
-    items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] in QUICK and item.path.name != LONG)
+    # one file in a folder of quick tests is long
+    items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] in QUICK and item.path.name != "test_lock.py")
 
 
 def pytest_collection_finish() -> None:

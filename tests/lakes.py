@@ -1,7 +1,5 @@
 """Databases for lakes in PostgreSQL, each with state and catalogue of one installation; and copies of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -186,8 +186,9 @@ def differences(
     found: list[str] = []
     for check in checks():
         if check.name.startswith("history_of_"):
-            offenders = connection.execute(check.query).fetchall()
-            found += [f"{check.table} ({row[0]}): {check.description}" for row in offenders]
+            found += [
+                f"{check.table} ({row[0]}): {check.description}" for row in connection.execute(check.query).fetchall()
+            ]
     for table, rows in expected.items():
         stored, keys = rows_by_key(connection, table, gone), described(table).keys
         found += [f"{table} {key}: not in the database" for key in rows.keys() - stored.keys()]

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-UNPRIVILEGED = 65534
-
 
 def plain(url: str) -> str:
     """The URL as PostgreSQL's own clients read it."""
@@ -42,7 +40,7 @@ def postgres_where_installed() -> Iterator[str]:
     initdb = shutil.which("initdb", path=os.pathsep.join([os.environ["PATH"], *folders]))
     if initdb is None:
         pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
-    user = UNPRIVILEGED if os.geteuid() == 0 else None
+    user = 65534 if os.geteuid() == 0 else None
     run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, group=user)
     beside = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where tests keep their files
     with tempfile.TemporaryDirectory(prefix="pg", dir=beside) as folder:

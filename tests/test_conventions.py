@@ -1,4 +1,7 @@
-"""Conventions as tests: imports go one way, what users see is in the docs and nothing else is, SQL is files."""
+"""Conventions as tests: imports go one way, what users see is in the docs and nothing else is, SQL is files.
+
+GitHub reads workflows with least rights, pinned actions and jobs that are targets of the Makefile.
+"""
 
 import ast
 import re
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 
 from tests.survival.moments import CREATES, STATEMENTS_OF
 from wms_sync import sql_files
@@ -24,13 +28,21 @@ STEPS = [
     "shipments", "upkeep", "logs", "reports", "recording", "runs", "cli",
 ]  # fmt: skip
 """The packages and modules of ``wms_sync``: each may import those before it and not those after it."""
-SHIPMENT_STEPS = ["read", "flatten", "load", "audit"]
-"""The packages and modules of ``wms_sync.shipments``, likewise."""
 PUSH_STEPS = [
     "csv_file", "suspicions", "fields", "json_columns", "kind", "kinds", "records", "check", "existing", "plan",
     "create", "apply", "push",
 ]  # fmt: skip
 """The packages and modules of ``wms_sync.master_data``, likewise."""
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = re.findall(r"^([a-z]+):.*  ## ", MAKEFILE, re.MULTILINE)
+ALSO = {
+    "ci.yml": {".ci/needs", "docker"},
+    "site.yml": set[str](),
+    "release.yml": {"grep", "docker"},
+}
+"""What a workflow runs besides targets."""
+WRITES = {"deploy": {"pages", "id-token"}, "publish": {"id-token"}, "image": {"packages"}}
+"""The jobs that write, and where."""
 
 
 @cache
@@ -75,7 +87,11 @@ def test_client_sandbox_and_orchestrator_are_apart(folder, others):
 
 @pytest.mark.parametrize(
     ("package", "steps"),
-    [("wms_sync", STEPS), ("wms_sync.shipments", SHIPMENT_STEPS), ("wms_sync.master_data", PUSH_STEPS)],
+    [
+        ("wms_sync", STEPS),
+        ("wms_sync.shipments", ["read", "flatten", "load", "audit"]),
+        ("wms_sync.master_data", PUSH_STEPS),
+    ],
 )
 def test_packages_import_only_what_comes_before_them(package, steps):
     folder = f"src/{package.replace('.', '/')}"
@@ -91,8 +107,7 @@ def test_packages_import_only_what_comes_before_them(package, steps):
 
 def test_modules_import_each_other_in_no_circle():
     names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts): path for path in modules("src/wms_sync")}
-    imports = {name: imported(path) & names.keys() for name, path in names.items()}
-    assert list(TopologicalSorter(imports).static_order())
+    assert list(TopologicalSorter({name: imported(path) & names.keys() for name, path in names.items()}).static_order())
 
 
 ABSENT = {
@@ -136,8 +151,7 @@ def test_a_class_name_stands_for_one_class():
     """A reader who searches for it finds one class; an underscore does not tell two apart."""
     paths = [*modules("src/wms_sync"), *modules("pipelines")]
     classes = [node for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
-    names = Counter(node.name.lstrip("_") for node in classes)
-    assert [name for name, count in names.items() if count > 1] == []
+    assert [name for name, count in Counter(node.name.lstrip("_") for node in classes).items() if count > 1] == []
 
 
 def test_constants_stand_above_functions_and_classes():
@@ -163,26 +177,43 @@ def test_functions_at_which_tests_kill_a_process_exist():
 
 
 def test_exactly_the_settings_are_in_the_docs():
-    documented = set(re.findall(rf"`({PREFIX}(?:[A-Z_]+(?=` \|)|[A-Z_]+_FILE(?=`)))", DOCS))
-    assert documented == {PREFIX + name.upper() for name in Settings.model_fields}
+    assert set(re.findall(rf"`({PREFIX}(?:[A-Z_]+(?=` \|)|[A-Z_]+_FILE(?=`)))", DOCS)) == {
+        PREFIX + name.upper() for name in Settings.model_fields
+    }
 
 
 def test_the_settings_page_has_each_default():
     shown = dict(re.findall(rf"^\| `{PREFIX}([A-Z_]+)` \| `?([^|`]+)`? \|", DOCS, re.MULTILINE))
     defaults = {name.upper(): field.default for name, field in Settings.model_fields.items()}
     assert {name: shown[name] for name in shown if defaults[name] is not None} == {
-        name: written(default) for name, default in defaults.items() if default is not None
+        name: str(default).lower()
+        if isinstance(default, bool)
+        else str(default) or "none"  # as one writes it into .env
+        for name, default in defaults.items()
+        if default is not None
     }
 
 
-def written(default: object) -> str:
-    """A default as somebody writes it into ``.env``."""
-    return str(default).lower() if isinstance(default, bool) else str(default) or "none"
+def test_there_are_at_most_twelve_targets_and_help():
+    [phony] = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
+    assert sorted(phony.split()) == sorted(TARGETS)
+    assert len({*TARGETS} - {"help"}) <= 12
+    assert set(re.findall(r"(?:^|`)make ([a-z]+)", DOCS, re.MULTILINE)) <= {*TARGETS}
 
 
-def test_make_targets_in_the_docs_exist():
-    named = set(re.findall(r"(?:^|`)make ([a-z]+)", DOCS, re.MULTILINE))
-    assert named <= set(re.findall(r"^([a-z]+):", read(ROOT / "Makefile"), re.MULTILINE))
+@pytest.mark.parametrize("workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.name)
+def test_a_workflow_runs_targets_and_pinned_actions_with_the_rights_that_it_uses(workflow):
+    text = read(workflow)
+    assert len(re.findall(r"uses: [\w/.-]+@[0-9a-f]{40} # v[\d.]+$", text, re.MULTILINE)) == text.count("uses:") > 0
+    found = yaml.safe_load(text)
+    assert found["permissions"] in ({}, {"contents": "read"})
+    for name, job in found["jobs"].items():
+        rights = found["permissions"] | job.get("permissions", {})
+        assert {what for what, right in rights.items() if right == "write"} == WRITES.get(name, set())
+        for command in (step["run"] for step in job["steps"] if "run" in step):
+            program, *arguments = command.split()
+            assert (arguments[0] in TARGETS) if program == "make" else (program in ALSO[workflow.name]), (name, command)
+            assert program != "docker" or "build" not in arguments or (ROOT / arguments[2]).exists(), command
 
 
 def test_an_sql_file_holds_one_documented_statement():

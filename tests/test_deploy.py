@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -22,18 +24,30 @@ DEPLOY = ROOT / "deploy"
 PODS = DEPLOY / "pods"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
 INSTALLED = "/opt/wms-sync/.venv/bin/"
+DOCKERFILE = (PODS / "Dockerfile").read_text(encoding="utf-8")
+FILE, VALUES, HOME = (
+    yaml.safe_load((PODS / name).read_text(encoding="utf-8"))
+    for name in ("compose.yaml", "helm-values.yaml", "dagster.yaml")
+)
+COMPOSE = FILE["services"]
+[DEPLOYMENT] = VALUES["dagster-user-deployments"]["deployments"]
+SERVERS = (VALUES["dagsterWebserver"], VALUES["dagsterDaemon"], DEPLOYMENT)
+
+
+def locations(*folders: Path, name: str = "workspace.yaml") -> Iterator[dict[str, Any]]:
+    """The code locations of the workspaces of these folders."""
+    for folder in folders:
+        yield from yaml.safe_load((folder / name).read_text(encoding="utf-8"))["load_from"]
 
 
 @pytest.mark.proof
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed here")
 def test_systemd_takes_every_unit(tmp_path):
-    program = shutil.which("systemd-analyze")
-    if program is None:
-        pytest.skip("systemd-analyze is not installed here")
     for unit in UNITS:  # it looks whether the programs are there
         text = unit.read_text(encoding="utf-8").replace(INSTALLED, f"{Path(sys.executable).parent}/")
         (tmp_path / unit.name.replace("@", "@north")).write_text(text, encoding="utf-8")
     found = subprocess.run(
-        [program, "verify", "--man=no", *tmp_path.iterdir()], stderr=subprocess.PIPE, text=True, check=False
+        ["systemd-analyze", "verify", "--man=no", *tmp_path.iterdir()], stderr=subprocess.PIPE, text=True, check=False
     )
     assert (found.returncode, found.stderr) == (0, "")
 
@@ -47,26 +61,19 @@ def test_units_name_commands_that_there_are(unit):
 
 def test_the_code_location_has_one_name():
     """Dagster remembers by it which schedules and sensors are on."""
-    [location] = yaml.safe_load((DEPLOY / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
-    server = location["grpc_server"]
-    started = (DEPLOY / "systemd" / "wms-sync-code.service").read_text(encoding="utf-8")
+    named = [next(iter(location.values())) for location in locations(DEPLOY, ROOT, PODS)]
+    assert {*(found["location_name"] for found in named), DEPLOYMENT["name"]} == {LOCATION}
     module, name = "-m wms_sync_pipelines.definitions", f"--location-name {LOCATION}"
-    assert f"-h {server['host']} -p {server['port']} {module} {name}" in started
-    [of_clone] = yaml.safe_load((ROOT / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
-    [of_pods] = yaml.safe_load((PODS / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
-    values = yaml.safe_load((PODS / "helm-values.yaml").read_text(encoding="utf-8"))
-    [deployment] = values["dagster-user-deployments"]["deployments"]
-    names = [found["location_name"] for found in (server, of_clone["python_module"], of_pods["grpc_server"])]
-    assert {*names, deployment["name"]} == {LOCATION}
-    assert json.dumps(["--location-name", LOCATION])[1:-1] in (PODS / "Dockerfile").read_text(encoding="utf-8")
+    started = (DEPLOY / "systemd" / "wms-sync-code.service").read_text(encoding="utf-8")
+    assert f"-h {named[0]['host']} -p {named[0]['port']} {module} {name}" in started
+    assert json.dumps(["--location-name", LOCATION])[1:-1] in DOCKERFILE
 
 
 def test_instances_have_the_same_unit():
     of_one, of_several = ((DEPLOY / "systemd" / f"wms-sync-code{at}.service").read_text() for at in ("", "@"))
     assert "Environment=WMS_INSTANCE=%i" in of_several
     assert of_several.endswith(of_one.partition("# what the process may do")[2])
-    locations = yaml.safe_load((DEPLOY / "workspace-of-two.yaml").read_text(encoding="utf-8"))["load_from"]
-    for location in locations:
+    for location in locations(DEPLOY, name="workspace-of-two.yaml"):
         Settings.load(_env_file=None, instance=location["grpc_server"]["location_name"])
 
 
@@ -86,12 +93,13 @@ def test_a_typed_command_has_what_units_have():
 
 @pytest.mark.parametrize("path", [*UNITS, *sorted(PODS.iterdir())], ids=lambda path: path.name)
 def test_units_and_containers_have_settings_that_there_are(path):
-    named = set(re.findall(rf"\b{PREFIX}([A-Z_]+)\b", path.read_text(encoding="utf-8")))
-    assert named <= {field.upper() for field in Settings.model_fields}
+    assert set(re.findall(rf"\b{PREFIX}([A-Z_]+)\b", path.read_text(encoding="utf-8"))) <= {
+        field.upper() for field in Settings.model_fields
+    }
 
 
 def test_the_image_copies_and_starts_what_exists():
-    text = (PODS / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    text = DOCKERFILE.replace("\\\n", " ")
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     made = f"dist/wms_sync-{metadata.version('wms-sync')}-py3-none-any.whl"  # by `make wheel`
     for line in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE):
@@ -105,67 +113,59 @@ def test_the_image_copies_and_starts_what_exists():
 
 def test_containers_have_one_image_and_the_pinned_dagster():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    compose, values = (yaml.safe_load((PODS / name).read_text()) for name in ("compose.yaml", "helm-values.yaml"))
-    images = {service["image"] for service in compose["services"].values()}
+    images = {service["image"] for service in COMPOSE.values()}
     assert {image for image in images if "wms-sync" in image} == {f"wms-sync:{version}"}
-    for page in (PODS / "Dockerfile", ROOT / "docs" / "how-to" / "deploy.md"):
-        assert f"docker build -f deploy/pods/Dockerfile -t wms-sync:{version} ." in page.read_text(encoding="utf-8")
-    [deployment] = values["dagster-user-deployments"]["deployments"]
-    for started in (deployment, values["dagsterDaemon"], values["dagsterWebserver"]):
-        assert started["image"]["tag"] == version
+    for text in (DOCKERFILE, (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8")):
+        assert f"docker build -f deploy/pods/Dockerfile -t wms-sync:{version} ." in text
+    assert {started["image"]["tag"] for started in SERVERS} == {version}
     [dagster] = re.findall(r"^dagster==(\S+)", (ROOT / ".requirements" / "dev.txt").read_text(), re.MULTILINE)
     assert f"--version {dagster}" in (PODS / "helm-values.yaml").read_text(encoding="utf-8")
-    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}, "runs have the settings of the code server"
+    assert DEPLOYMENT["includeConfigInLaunchedRuns"] == {"enabled": True}, "runs have the settings of the code server"
 
 
 def test_every_container_is_confined():
     """As the Pod Security Standard "restricted" demands, and read-only; its own folders are writable, with a size."""
-    values = yaml.safe_load((PODS / "helm-values.yaml").read_text(encoding="utf-8"))
-    [deployment] = values["dagster-user-deployments"]["deployments"]
-    runs = values["runLauncher"]["config"]["k8sRunLauncher"]["runK8sConfig"]
-    servers = (values["dagsterWebserver"], values["dagsterDaemon"], deployment)
-    for pod in (*(server["podSecurityContext"] for server in servers), runs["podSpecConfig"]["securityContext"]):
-        assert pod["runAsNonRoot"]
-        assert {pod["runAsUser"], pod["runAsGroup"], pod["fsGroup"]} == {10001}
-        assert pod["seccompProfile"] == {"type": "RuntimeDefault"}
-    for container in (*(server["securityContext"] for server in servers), runs["containerConfig"]["securityContext"]):
+    runs = VALUES["runLauncher"]["config"]["k8sRunLauncher"]["runK8sConfig"]
+    for pod in (*(server["podSecurityContext"] for server in SERVERS), runs["podSpecConfig"]["securityContext"]):
+        assert pod == {
+            "runAsNonRoot": True,
+            **dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), 10001),
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+    for container in (*(server["securityContext"] for server in SERVERS), runs["containerConfig"]["securityContext"]):
         assert container == {
             "allowPrivilegeEscalation": False,
             "privileged": False,
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }
-    for server in servers:
+    for server in SERVERS:
         assert {"cpu", "memory", "ephemeral-storage"} == server["resources"]["requests"].keys()
         assert all(volume["emptyDir"]["sizeLimit"] for volume in server["volumes"])
         assert "/tmp" in {mount["mountPath"] for mount in server["volumeMounts"]}
-    compose = yaml.safe_load((PODS / "compose.yaml").read_text(encoding="utf-8"))["services"]
-    for service in compose.values():
-        assert (service["read_only"], service["privileged"], service["cap_drop"]) == (True, False, ["ALL"])
-        assert service["security_opt"] == ["no-new-privileges:true"]
+    confined = {"read_only": True, "privileged": False, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
+    for service in COMPOSE.values():
+        assert service | confined == service
         assert re.fullmatch(r"(?!0)\d+:(?!0)\d+", service["user"])
         assert "/tmp" in service["tmpfs"]
-    assert "USER 10001:10001" in (PODS / "Dockerfile").read_text(encoding="utf-8")
+    assert "USER 10001:10001" in DOCKERFILE
 
 
 def test_containers_find_each_other():
-    compose = yaml.safe_load((PODS / "compose.yaml").read_text(encoding="utf-8"))["services"]
-    [location] = yaml.safe_load((PODS / "workspace.yaml").read_text(encoding="utf-8"))["load_from"]
-    assert location["grpc_server"]["host"] in compose
-    assert f'"{location["grpc_server"]["port"]}"' in (PODS / "Dockerfile").read_text(encoding="utf-8")
-    home = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
-    asked = {value["env"] for value in home["storage"]["postgres"]["postgres_db"].values() if isinstance(value, dict)}
+    [location] = locations(PODS)
+    assert location["grpc_server"]["host"] in COMPOSE
+    assert f'"{location["grpc_server"]["port"]}"' in DOCKERFILE
+    asked = {value["env"] for value in HOME["storage"]["postgres"]["postgres_db"].values() if isinstance(value, dict)}
     for name in ("code", "webserver", "daemon"):
-        assert asked <= compose[name]["environment"].keys()
+        assert asked <= COMPOSE[name]["environment"].keys()
 
 
 @pytest.mark.filterwarnings("default")
 def test_dagster_keeps_its_history_in_postgresql(lake_url, tmp_path, monkeypatch):
     """With the scheme that stands there; the server of the tests has no host, which only a URL can say."""
-    home = yaml.safe_load((PODS / "dagster.yaml").read_text(encoding="utf-8"))
-    scheme = home["storage"]["postgres"]["postgres_db"]["scheme"]
-    home["storage"]["postgres"] = {"postgres_url": lake_url.replace("postgresql+psycopg", scheme)}
-    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(home))
+    scheme = HOME["storage"]["postgres"]["postgres_db"]["scheme"]
+    stored = {"postgres": {"postgres_url": lake_url.replace("postgresql+psycopg", scheme)}}
+    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(HOME | {"storage": stored}))
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     with dg.DagsterInstance.get() as instance:
         assert instance.run_monitoring_enabled

@@ -1,10 +1,13 @@
-"""The docs as tests: links lead somewhere, tables are whole, names exist, and the examples run."""
+"""The docs as tests: links lead somewhere, tables are whole, names exist, and the examples run.
+
+Those of `load-elsewhere.md` give the published tables.
+"""
 
 import ast
 import re
 import shlex
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -13,14 +16,17 @@ from typing import Any
 import click
 import duckdb
 import pytest
+from click.testing import CliRunner
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pyarrow.parquet import read_schema
 
-from tests.bench import NOW, empty_tables, settings_in
+from tests.bench import NOW, empty_tables, let_pass, settings_in
 from tests.test_conventions import ROOT, STEPS, modules, parsed, read
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
+from wms_sync.catalogue import table, tables
 from wms_sync.cli import demo
 from wms_sync.cli.main import main
 from wms_sync.master_data.kinds import KINDS
@@ -30,23 +36,17 @@ from wms_sync.shipments.load.checks import checks
 
 DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")])
-MARKDOWN = MarkdownIt("commonmark").enable("table")
-PATH = re.compile(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+")
 COMMAND = "wms-sync"
-TYPED = re.compile(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)")
-NAME = re.compile(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+")
-"""A name in snake case, as of a column or a check; ``x_id`` stands for any."""
-WORDS = 22_000
-"""The most words of all docs, generated pages included."""
 PROJECT = tomllib.loads(read(ROOT / "zensical.toml"))["project"]
 SITE, REPOSITORY = PROJECT["site_url"], PROJECT["extra"]["social"][0]["link"]
-PUBLISHED = {"sandbox/report.html", "sandbox/dictionary.html"}
-"""What ``make site`` puts beside the pages."""
+ELSEWHERE = DOCS / "how-to" / "load-elsewhere.md"
+DERIVED = {"_missing_since", "timezone"}
+"""Columns that the load fills."""
 
 
 @cache
 def tokens(page: Path) -> tuple[Token, ...]:
-    return tuple(MARKDOWN.parse(read(page)))
+    return tuple(MarkdownIt("commonmark").enable("table").parse(read(page)))
 
 
 def inline(page: Path, kind: str) -> Iterator[Token]:
@@ -64,8 +64,8 @@ def blocks(page: Path, language: str) -> Iterator[str]:
 
 def rows(page: Path) -> Iterator[tuple[list[str], list[str]]]:
     """Each row of each table, behind the head of its table."""
-    for table in re.findall(r"(?:^\|.*\n)+", read(page), re.MULTILINE):
-        head, _, *lines = ([cell.strip() for cell in line.strip("|\n").split(" | ")] for line in table.splitlines())
+    for text in re.findall(r"(?:^\|.*\n)+", read(page), re.MULTILINE):
+        head, _, *lines = ([cell.strip() for cell in line.strip("|\n").split(" | ")] for line in text.splitlines())
         for line in lines:
             yield head, line
 
@@ -94,7 +94,8 @@ def linked(page: Path) -> Iterator[tuple[Path, str]]:
         if in_repository := re.match(rf"{REPOSITORY}/(?:blob|tree)/main/(.+)", target):
             yield ROOT / in_repository[1], anchor
         elif target.startswith(SITE):
-            if (path := target.removeprefix(SITE)) not in PUBLISHED:
+            # beside the pages `make site` puts two files
+            if (path := target.removeprefix(SITE)) not in {"sandbox/report.html", "sandbox/dictionary.html"}:
                 yield (DOCS / path).with_suffix(".md" if path.endswith(".html") else Path(path).suffix), anchor
         elif not target.startswith("http"):
             yield (page.parent / target).resolve() if target else page, anchor
@@ -119,9 +120,10 @@ def leaves(entries: Any) -> Iterator[str]:
 
 
 def test_docs_are_short_and_each_page_is_in_the_navigation():
-    assert sum(len(read(page).split()) for page in (README, *DOCS.rglob("*.md"))) <= WORDS
-    pages = sorted(leaves(PROJECT["nav"]))
-    assert pages == sorted(["index.md", *(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))])
+    assert sum(len(read(page).split()) for page in (README, *DOCS.rglob("*.md"))) <= 22_000
+    assert sorted(leaves(PROJECT["nav"])) == sorted(
+        ["index.md", *(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))]
+    )
     anywhere = {path.resolve() for page in PAGES for path, _ in linked(page)}
     assert [path for path in (DOCS / "images").iterdir() if path.resolve() not in anywhere] == []
 
@@ -149,34 +151,30 @@ def words() -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_what_a_page_names_exists(page):
-    """Settings, files, names in snake case, and modules: ``state/lock.py``."""
-    settings = set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page)))
-    assert settings <= {name.upper() for name in Settings.model_fields}
+    """Settings, files, names in snake case, where ``x_id`` stands for any, and modules: ``state/lock.py``."""
+    assert set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page))) <= {
+        name.upper() for name in Settings.model_fields
+    }
     codes = [code.content for code in inline(page, "code_inline")]
-    named = {found for code in codes for found in PATH.findall(code) if "<" not in code and "*" not in code}
+    within = "\n".join(code for code in codes if "<" not in code and "*" not in code)
+    named = set(re.findall(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+", within))
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
-    assert {code for code in codes if NAME.fullmatch(code)} - words() == set() or page.name == "extend.md"
+    assert {
+        code for code in codes if re.fullmatch(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+", code)
+    } - words() == set() or page.name == "extend.md"
     paths = [path for folder in ("src", "pipelines", "tests") for path in modules(folder)]
     named = {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)}
     assert {name for name in named if not any(str(path).endswith(f"/{name}") for path in paths)} == set()
 
 
-@cache
-def said() -> set[str]:
-    """Return every text in the code that may be part of a message; what is filled in ends a text."""
-    nodes = (node for path in (*modules("src/wms_sync"), *modules("pipelines")) for node in ast.walk(parsed(path)))
-    return {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
-
-
-def unsaid(parts: Collection[str]) -> list[str]:
-    """Return those parts of messages that no text in the code has."""
-    assert len(parts) > 20
-    return [part for part in sorted(parts) if not any(part in text for text in said())]
-
-
 def test_explained_messages_are_in_the_code():
+    """Each part, in a text of the code that may be part of a message; what is filled in ends a text."""
+    nodes = (node for path in (*modules("src/wms_sync"), *modules("pipelines")) for node in ast.walk(parsed(path)))
+    said = {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
     cells = "\n".join(row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message")
-    assert unsaid({part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}) == []
+    parts = {part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}
+    assert len(parts) > 20
+    assert [part for part in sorted(parts) if not any(part in text for text in said)] == []
 
 
 def test_the_readme_shows_what_an_analyst_sees_in_the_demo(tmp_path, monkeypatch, capsys):
@@ -223,7 +221,7 @@ def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
     for line in (
         line for language in ("sh", "text") for block in blocks(page, language) for line in block.splitlines()
     ):
-        if typed := TYPED.match(line):
+        if typed := re.match(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", line):
             for name in re.findall(r"\S+\.csv", line):
                 Path(name).parent.mkdir(parents=True, exist_ok=True)
                 Path(name).touch()
@@ -236,13 +234,6 @@ def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
             assert {word for word in arguments if word.startswith("--")} <= options, code.content
 
 
-@pytest.fixture
-def analyst(tmp_path, monkeypatch) -> Path:
-    """The folder of an analyst, with the published file of an installation that has read nothing yet."""
-    monkeypatch.chdir(tmp_path)
-    return empty_tables(tmp_path / "data" / "analytics.duckdb")
-
-
 @pytest.mark.parametrize(
     "page",
     # these have tests of their own
@@ -253,8 +244,10 @@ def analyst(tmp_path, monkeypatch) -> Path:
     ],
     ids=shown,
 )
-def test_sql_and_python_in_examples_run(page, analyst, capsys):
-    with duckdb.connect(analyst, read_only=True) as connection:
+def test_sql_and_python_in_examples_run(page, tmp_path, monkeypatch, capsys):
+    """In the folder of an analyst, with the published file of an installation that has read nothing yet."""
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect(empty_tables(tmp_path / "data" / "analytics.duckdb"), read_only=True) as connection:
         for example in blocks(page, "sql"):
             connection.execute(example)
     for example in blocks(page, "python"):
@@ -262,3 +255,55 @@ def test_sql_and_python_in_examples_run(page, analyst, capsys):
         exec(compile(example, shown(page), "exec"), names)
         names["db"].close()
         assert capsys.readouterr().out
+
+
+def test_parquet_files_have_the_types_of_the_page(bench, sandbox):
+    cells = ((cell.strip("`").split("`, `") for cell in row) for _, row in rows(ELSEWHERE))
+    types = {in_tables: in_files for row in cells for in_tables, in_files in zip(*row, strict=True)}
+    bench.first_sync(sandbox)
+    found: dict[str, str] = {}
+    for stored in tables():
+        for file in (bench.layout.parquet / stored.slug).glob("*.parquet"):
+            fields = {field.name: str(field.type) for field in read_schema(file)}
+            expected = {column.name: column.type for column in stored.columns if column.name not in DERIVED}
+            assert fields == {name: types[type_] for name, type_ in expected.items()}
+            found |= {type_: types[type_] for type_ in expected.values()}
+    assert found == types
+
+
+def test_examples_that_load_elsewhere_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
+    bench.first_sync(sandbox)
+    let_pass(sandbox.sandbox, seconds=7200, changed=40, new=5, packages_removed=12, orders=20)
+    bench.sync()
+    monkeypatch.chdir(tmp_path)
+    [command] = blocks(ELSEWHERE, "sh")
+    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    [newest] = blocks(ELSEWHERE, "sql")
+    Path("newest.sql").write_text(newest)
+    examples = [*blocks(ELSEWHERE, "python")]
+    assert len(examples) == 4
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'; attach 'data/analytics.duckdb' as published (read_only)")
+
+        def assert_published(slug: str, source: str) -> None:
+            columns = ", ".join(name for name in table(slug).column_names if name not in DERIVED)
+            here, there = (f"select {columns} from ({found})" for found in (source, f"from published.{slug}"))
+            differing = f"({here} except all {there}) union all ({there} except all {here})"
+            assert connection.execute(differing).fetchall() == [], slug
+
+        for example in examples:
+            names: dict[str, Any] = {}
+            exec(compile(example, str(ELSEWHERE), "exec"), names)
+            slug, name = ("order_items", "newest") if "newest" in names else ("orders", "orders")
+            connection.register("loaded", names[name])
+            assert_published(slug, "from loaded")
+
+        mine = [stored for stored in tables() if stored.schema == "main"]
+        for stored in mine:
+            connection.execute(f"create view {stored.slug} as from 'data/parquet/{stored.slug}/*.parquet'")
+        for stored in mine:
+            query = newest.replace("order_items", stored.slug).replace("from orders", f"from {stored.root}")
+            query = query.replace("part.order_id", f"part.{stored.root_key}")
+            if table(stored.root).newer is None:
+                query = query.replace("coalesce(updated_at, _extracted_at)", "_extracted_at")
+            assert_published(stored.slug, query)

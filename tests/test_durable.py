@@ -20,8 +20,7 @@ def test_a_file_is_shared_as_its_folder_is(tmp_path, folder, expected):
     path.parent.chmod(folder)
     path.touch()
     share_with_group(path.parent, path)
-    assert stat.S_IMODE(path.stat().st_mode) == expected
-    assert path.stat().st_gid == path.parent.stat().st_gid
+    assert (stat.S_IMODE(path.stat().st_mode), path.stat().st_gid) == (expected, path.parent.stat().st_gid)
 
 
 @pytest.mark.parametrize(("files", "left"), [((10_000, 3, 3), 3), ((10_000, 5_000, 5_000), None), ((0, 0, 0), None)])

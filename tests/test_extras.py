@@ -28,7 +28,6 @@ for command, settings in json.loads(sys.argv[1]):
     ended = CliRunner().invoke(main, [command], env=settings)
     print(json.dumps([ended.exit_code, ended.output, os.listdir()]))
 """
-NEEDED = "needs the extra `{0}`, which is not installed: pip install 'wms-sync[{0}]'"
 CASES = [
     # a command, its settings, and the extra that one of them needs
     ("sync", {"WMS_ALERT_URLS": "no address"}, "alerts"),
@@ -59,7 +58,8 @@ def test_what_needs_an_extra_says_so_first(tmp_path):
     ended = run(tmp_path, json.dumps([*(case[:2] for case in CASES), ("status", {})]), code=EACH)
     *refused, (code, said, _) = map(json.loads, ended.stdout.splitlines())
     for (_, settings, extra), (exit_code, output, files) in zip(CASES, refused, strict=True):
-        needed = "".join(f"  {name}: " for name in settings) + NEEDED.format(extra)
+        needed = "".join(f"  {name}: " for name in settings)
+        needed += f"needs the extra `{extra}`, which is not installed: pip install 'wms-sync[{extra}]'"
         assert (exit_code, output.count("needs the extra"), needed in output, files) == (2, 1, True, []), output
     assert (code, "Nothing has been synced yet" in said) == (0, True), said
 

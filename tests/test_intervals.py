@@ -44,8 +44,7 @@ def test_subtract_and_intersect_are_those_of_sets(left, right):
 @given(spans, st.integers(1, 100))
 def test_slices_cover_the_whole_without_overlap(whole, parts):
     cut = slices(whole, parts)
-    assert cut[0].start == whole.start
-    assert cut[-1].end == whole.end
+    assert (cut[0].start, cut[-1].end) == (whole.start, whole.end)
     assert all(left.end == right.start for left, right in pairwise(cut))
     assert len(cut) <= parts
 

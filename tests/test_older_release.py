@@ -80,8 +80,9 @@ def test_every_command_refuses_an_older_data_folder(read, tmp_path, monkeypatch)
 def test_a_snapshot_of_an_older_release_is_refused(read):
     """It is met where the state store is lost."""
     key = read.layout.root / read.layout.snapshots()[-1]
-    older = replace(decoded(key.read_bytes()), migrations=("0001_windows_and_pages", "0002_push_ledger"))
-    key.write_bytes(encoded(older))
+    key.write_bytes(
+        encoded(replace(decoded(key.read_bytes()), migrations=("0001_windows_and_pages", "0002_push_ledger")))
+    )
     for path in read.layout.root.glob("state.db*"):
         path.unlink()
     before = files(read.layout.root)

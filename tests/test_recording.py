@@ -1,5 +1,6 @@
-"""What is recorded of a run, whatever ends it."""
+"""What is recorded of a run, whatever ends it, and what the system refuses is said in our own words."""
 
+import errno
 import os
 import signal
 import threading
@@ -7,12 +8,16 @@ import threading
 import duckdb
 import pytest
 
+from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
 from wms_sync.logs import Lines, handling
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
 from wms_sync.state.holder import Holder
 from wms_sync.state.lock import FileLock
 from wms_sync.state.run_records import RunRecords
 from wms_sync.storage.durable import Inaccessible
+from wms_sync.targets.errors import reported_refusals
+
+LARGER_THAN_ANY_MACHINE = 1 << 46
 
 
 @pytest.fixture(autouse=True)
@@ -33,14 +38,11 @@ def test_a_record_is_written_under_the_lock(bench):
         for step in ("read", "load"):
             with recording.phase(step, counts=counts, end=lambda: SUCCEEDED) as mine:
                 me = lock.holder()
-                assert str(mine.turn.row).startswith("backfill (run run, ")
-                assert str(me).startswith("backfill (run run, ")
+                assert {str(holder)[:19] for holder in (mine.turn.row, me)} == {"backfill (run run, "}
                 assert [record.outcome for record in records.as_they_are(bench.layout)] == ["running"]
-            assert held.pop() == me
-            assert lock.holder() is None
+            assert (held.pop(), lock.holder()) == (me, None)
         [record] = records.newest(5)
-    assert record.outcome == "succeeded"
-    assert record.phases.keys() == {"read", "load"}
+    assert (record.outcome, {*record.phases}) == ("succeeded", {"read", "load"})
     assert record.counts == {"read": 1, "load": 1}
 
 
@@ -84,3 +86,18 @@ def test_a_record_names_a_refused_file(tmp_path):
     assert str(ended.error).startswith(f"{tmp_path} cannot be used (Is a directory).")
     assert ended.kind == "Inaccessible"
     assert Ended.by(OSError("something private")).error == "OSError; the run's log has the details"
+
+
+def test_what_the_system_refuses_is_told():
+    with pytest.raises(OutOfMemory), reported_refusals():
+        b"." * LARGER_THAN_ANY_MACHINE
+    before = threading.stack_size(LARGER_THAN_ANY_MACHINE)
+    try:
+        with pytest.raises(NoThread), reported_refusals():
+            threading.Thread().start()
+    finally:
+        threading.stack_size(before)
+    with pytest.raises(RuntimeError, match="something else"), reported_refusals():
+        raise RuntimeError("something else")
+    with pytest.raises(TooManyFiles, match="ulimit -n"), reported_refusals():
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), "page-00001.json.gz")

@@ -67,7 +67,6 @@ SHOWN = {
 }
 """A column of each type, where a value is kept or null. What it holds is shown by ``flatten/test_odd_values.py``."""
 KEPT, NULL, OUT, CAST, DRIFT, ENTRIES, REMOVED = "kept", "null", "out", "cast", "drift", "entries out", "left out"
-UNHEARD_OF = {"unheard_of": 1}
 
 
 (_, *NAMED), _under, *ROWS = (line.strip("| ").split(" | ") for line in DOCUMENT.splitlines() if line.count(" | ") > 2)
@@ -122,12 +121,9 @@ class Page:
         return NOTHING
 
 
-Cell = tuple[str, str, bool]
-"""The value and the type of a cell, and whether its page is repaired."""
-
-
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> dict[Cell, Page]:
+def pages(tmp_path_factory) -> dict[tuple[str, str, bool], Page]:
+    """By the value and the type of a cell, and by whether the page is repaired."""
     folder = tmp_path_factory.mktemp("clashes")
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
@@ -138,7 +134,7 @@ def pages(tmp_path_factory) -> dict[Cell, Page]:
         made = [Page(kinds, number, VALUES[value], type_) for number, (value, type_, _) in enumerate(cells)]
         raw = []
         for number, (page, (_, _, repaired)) in enumerate(zip(made, cells, strict=True)):
-            content = json.dumps(page.content | (UNHEARD_OF if repaired else {})).encode()
+            content = json.dumps(page.content | ({"unheard_of": 1} if repaired else {})).encode()
             (path := folder / f"page-{number:05d}.json").write_bytes(content)
             raw.append(RawPage(path, number, 1, datetime(2026, 2, 1, tzinfo=UTC), len(content)))
         with closing(Flattener(work_dir=folder / "work")) as flattener:
@@ -157,8 +153,7 @@ def pages(tmp_path_factory) -> dict[Cell, Page]:
 
 
 def test_the_document_has_every_cell():
-    types = (*TYPES.values(), WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS, ID)
-    assert set(CELLS) == set(product(VALUES, types))
+    assert set(CELLS) == set(product(VALUES, (*TYPES.values(), WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS, ID)))
 
 
 @pytest.mark.parametrize("value", VALUES)

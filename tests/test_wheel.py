@@ -21,15 +21,11 @@ PYTHONS = [
     for version in ("3.11", "3.12", "3.13", "3.14")
     if subprocess.run([UV, "python", "find", "--no-python-downloads", version], capture_output=True).returncode == 0
 ]
-BESIDE = ("dlt[duckdb]", "dbt-duckdb")
-"""What users have in one environment with it."""
 ENVIRONMENTS = {
     **{f"the lowest versions, Python {version}": (version, ["--resolution", "lowest-direct"]) for version in PYTHONS},
     **{f"the newest versions, Python {version}": (version, []) for version in PYTHONS},
-    "beside dlt and dbt": (PYTHONS[0], BESIDE),
+    "beside dlt and dbt": (PYTHONS[0], ("dlt[duckdb]", "dbt-duckdb")),
 }
-NO_SERVICE = {"WMS_BASE_URL": "http://127.0.0.1:9", "WMS_API_TOKEN": "none"}
-"""Nothing has to answer at the address."""
 
 pytestmark = pytest.mark.proof
 
@@ -72,7 +68,8 @@ def test_a_newcomer_sees_the_demo_and_the_ui(wheel, tmp_path, python, beside):
     ended = subprocess.run([program, "demo"], cwd=here, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (here / "data" / "demo" / "report.html").exists()
-    with DagsterUi(tmp_path / "home", NO_SERVICE, [str(program), "ui"], here):
+    nobody = {"WMS_BASE_URL": "http://127.0.0.1:9", "WMS_API_TOKEN": "none"}
+    with DagsterUi(tmp_path / "home", nobody, [str(program), "ui"], here):
         pass  # it has loaded the code location
 
 
@@ -81,14 +78,16 @@ def test_what_the_demo_prints_under_uvx_can_be_typed(wheel, tmp_path):
     settings = {"UV_FIND_LINKS": str(wheel.parent), "PATH": f"{UV.parent}:{os.environ['PATH']}", "BROWSER": "echo %s"}
 
     def typed(line: str) -> str:
-        command = ["bash", "-c", line]
         return subprocess.check_output(
-            command, cwd=tmp_path, env=os.environ | settings, stdin=subprocess.DEVNULL, text=True
+            ["bash", "-c", line], cwd=tmp_path, env=os.environ | settings, stdin=subprocess.DEVNULL, text=True
         )
 
-    printed = typed('uvx "wms-sync[report]" demo')
-    report, tables, ui, doctor = re.findall(r"uvx .*", printed)
-    assert (tmp_path / "data" / "demo" / "report.html").as_uri() in typed(report)
-    assert "shipment_id" in typed(tables)
-    assert "--port" in typed(f"{ui} --help")
-    assert "Check" in typed(f"{doctor} --help")
+    report, tables, ui, doctor = re.findall(r"uvx .*", typed('uvx "wms-sync[report]" demo'))
+    shows = {
+        report: (tmp_path / "data" / "demo" / "report.html").as_uri(),
+        tables: "shipment_id",
+        f"{ui} --help": "--port",
+        f"{doctor} --help": "Check",
+    }
+    for line, shown in shows.items():
+        assert shown in typed(line)

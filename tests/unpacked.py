@@ -37,8 +37,8 @@ def a_row_holds(
 ) -> bool:
     named = {f"text{number}": text.decode() for number, text in enumerate(texts)}
     condition = " or ".join(f"contains(held::varchar, ${name})" for name in named)
-    found = connection.execute(f"select 1 from {source} as held where {condition} limit 1", {**named, **parameters})
-    return found.fetchone() is not None
+    query = f"select 1 from {source} as held where {condition} limit 1"
+    return connection.execute(query, {**named, **parameters}).fetchone() is not None
 
 
 def in_tables(path: Path) -> bytes:

@@ -3,7 +3,6 @@
 from tests.faults.fault import Fault
 
 PERSONS = "Nothing of a person is stored that was not asked for, or that was forgotten"
-RECORDINGS = "Nothing of a person, no secret and no host is in a recording"
 
 FAULTS = (
     Fault(
@@ -32,7 +31,7 @@ FAULTS = (
     ),
     Fault(
         "a recording has the values of keys that nobody knows",
-        (RECORDINGS,),
+        ("Nothing of a person, no secret and no host is in a recording",),
         "src/wms_sync/service/recorder.py",
         '        if type_ == "json":\n            return type(value)()\n',
         '        if type_ == "json":\n            return value\n',

@@ -1,7 +1,5 @@
 """A fault: one promise broken on purpose, by an exact replacement in a copy of the source."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -3,14 +3,12 @@
 from tests.faults.fault import Fault
 
 FETCHED = "Each page is fetched at least once"
-KILLED = "`kill -9`, anywhere"
 WENT_BACK = "the service's clock goes back, alone or together with this machine's"
-MOVING = '`make soak SOAK="-k rests"`'
 
 FAULTS = (
     Fault(
         "the sync cursor is set to the time of the last page",
-        (FETCHED, MOVING),
+        (FETCHED, '`make soak SOAK="-k rests"`'),
         "src/wms_sync/shipments/read/reader.py",
         """\
         if self._landed is not None:
@@ -89,7 +87,7 @@ FAULTS = (
     Fault(
         "a half-read window is never resumed",
         (
-            KILLED,
+            "`kill -9`, anywhere",
             "429 for ever",
             "503 for ever",
             "403 of a firewall for ever",

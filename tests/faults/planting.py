@@ -6,15 +6,11 @@ A fault is caught if pytest ends with 1 and names a test that failed, and if tha
 fault is taken out again. Anything else (a file that cannot be collected, a run that does not end) is no verdict.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,40 +19,27 @@ import pytest
 from tests.faults.every import FAULTS
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements")
-"""Folders; of the files beside them, all are copied."""
 MEMORY = Path("/dev/shm")
-READABLE = 0o755
-"""PostgreSQL runs as another user."""
-MOST_SECONDS = 900
-FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.sentence)
 def test_a_fault_is_caught(fault):
-    with copied() as copy:
-        planted, right = fault.planted(copy), (copy / fault.file).read_bytes()
-        (copy / fault.file).write_text(planted, encoding="utf-8")
-        ended = pytest_in(copy, "-x", *fault.tests)
-        failed = FAILED.search(ended.stdout)
-        assert ended.returncode == 1, ended.stdout
-        assert failed, ended.stdout
-        (copy / fault.file).write_bytes(right)
-        assert pytest_in(copy, failed[1]).returncode == 0, f"without the fault {failed[1]} fails too"
-
-
-@contextmanager
-def copied() -> Iterator[Path]:
-    """Copy the source, the tests and what they read, with Python's compiled files."""
     with TemporaryDirectory(prefix="fault-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        copy = Path(folder) / "copy"
-        for name in COPIED:
+        copy = Path(folder) / "copy"  # of the source, the tests and what they read, with Python's compiled files
+        for name in ("src", "pipelines", "sql", "tests", "docs", "deploy", ".requirements"):
             shutil.copytree(ROOT / name, copy / name, symlinks=True)
         for path in ROOT.iterdir():
             if path.is_file():
                 shutil.copy2(path, copy / path.name)
-        copy.parent.chmod(READABLE)
-        yield copy
+        copy.parent.chmod(0o755)  # PostgreSQL runs as another user
+        planted, right = fault.planted(copy), (copy / fault.file).read_bytes()
+        (copy / fault.file).write_text(planted, encoding="utf-8")
+        ended = pytest_in(copy, "-x", *fault.tests)
+        failed = re.search(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", ended.stdout, re.MULTILINE)
+        assert ended.returncode == 1, ended.stdout
+        assert failed, ended.stdout
+        (copy / fault.file).write_bytes(right)
+        assert pytest_in(copy, failed[1]).returncode == 0, f"without the fault {failed[1]} fails too"
 
 
 def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -64,6 +47,4 @@ def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     python_path = f"{copy / 'src'}:{copy}"
     environment = os.environ | {"PYTHONPATH": python_path, "PYTEST_DEBUG_TEMPROOT": str(copy.parent)}
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", *arguments]
-    return subprocess.run(
-        command, cwd=copy, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS, check=False
-    )
+    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=900, check=False)

@@ -2,9 +2,6 @@
 
 from tests.faults.fault import Fault
 
-PAGE = "a raw page is missing, cut short or altered"
-FOREIGN = "the state store of another installation is named, or no snapshot says whose a folder of pages is"
-FORGOTTEN = "`forgotten-orders.json` is deleted or damaged"
 ENGINE = ("tests/state/test_engine.py",)
 
 FAULTS = (
@@ -26,7 +23,7 @@ FAULTS = (
     ),
     Fault(
         "the state store of another installation is used",
-        (FOREIGN,),
+        ("the state store of another installation is named, or no snapshot says whose a folder of pages is",),
         "src/wms_sync/state/snapshot_files.py",
         "if known is not None and known.id != newest.id:",
         "if False:",
@@ -74,7 +71,7 @@ FAULTS = (
     ),
     Fault(
         "a run goes on though both lists of forgotten orders are lost",
-        (FORGOTTEN,),
+        ("`forgotten-orders.json` is deleted or damaged",),
         "src/wms_sync/upkeep/forgotten_orders.py",
         "if all(isinstance(copy, ValueError) for copy in copies):",
         "if False:",
@@ -106,7 +103,7 @@ FAULTS = (
     ),
     Fault(
         "an altered page is flattened",
-        (PAGE,),
+        ("a raw page is missing, cut short or altered",),
         "src/wms_sync/shipments/flatten/window.py",
         "        refuse_damaged(layout, landed)\n",
         "",

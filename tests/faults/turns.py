@@ -3,15 +3,12 @@
 from tests.faults.fault import Fault
 
 KILLED = "`kill -9`, anywhere"
-LEFT = "files of a dead run stay in `work/`, or a stale lock"
-AT_ONCE = "a night, a backfill and a sync by hand start at once"
 OVERTAKEN = (
     "the lock of a suspended run is deleted, or its file system or its session in PostgreSQL loses it, and another run "
     "takes over"
 )
 SOAK = '`make soak SOAK="-k overtaken"`'
 TURNS = ("tests/state/test_turns.py",)
-SECOND = "tests/state/test_lock.py::test_second_writers_wait_one_by_one"
 STEPS = ("tests/survival/test_order_of_steps.py",)
 
 FAULTS = (
@@ -57,7 +54,7 @@ FAULTS = (
     ),
     Fault(
         "the folder of a dead run is left as it is",
-        (LEFT,),
+        ("files of a dead run stay in `work/`, or a stale lock",),
         "src/wms_sync/state/turns.py",
         "        self._take_earlier_folders_away()\n        self.folder",
         "        make_private(self.folder.parent)\n        self.folder",
@@ -65,11 +62,11 @@ FAULTS = (
     ),
     Fault(
         "a run does not wait for the one that writes",
-        (AT_ONCE,),
+        ("a night, a backfill and a sync by hand start at once",),
         "src/wms_sync/state/lock.py",
         "        if _try_lock(file, fcntl.LOCK_EX):\n            return file\n",
         "        return file\n",
-        (SECOND,),
+        ("tests/state/test_lock.py::test_second_writers_wait_one_by_one",),
     ),
     Fault(
         "a run that was overtaken puts its files in place",

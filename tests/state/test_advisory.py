@@ -5,19 +5,17 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import sleep
 
 import pytest
-from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError
 
 from tests.bench import logged
 from tests.postgres import end_sessions
 from tests.survival.installation import wait_until
 from wms_sync.layout import Layout
 from wms_sync.state.advisory import PostgresLock
-from wms_sync.state.engine import silent
 from wms_sync.state.errors import StateError, StateSilent
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations
@@ -38,22 +36,29 @@ pidfile = {folder}/pool.pid
 
 
 WRITES = "not query like '%pg_try_advisory_lock(hash%'"
+IMPATIENT = "&options=-c%20idle_in_transaction_session_timeout%3D300"
 
 
-def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path):
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [("", partial(end_sessions, which=WRITES)), (IMPATIENT, lambda _: sleep(1))],
+    ids=["somebody ends it", "it is idle"],
+)
+def test_a_lost_session_fails_and_rolls_back(postgres_url, tmp_path, options, ends):
+    """PostgreSQL ends one that is idle in a transaction with an error of a class of its own."""
     name = tmp_path.name
 
     def night() -> None:
         layout = Layout(tmp_path)
         with (
             lock_of(postgres_url, layout).hold("the night", run_id="one") as held,
-            StateStore.opened(postgres_url) as opened,
+            StateStore.opened(postgres_url + options) as opened,
             opened.in_turn(layout, held) as store,
         ):
             store.observe(name, 1, "before")
             with store._transaction() as connection:
                 connection.execute(observations.delete().where(observations.c.name == name))
-                end_sessions(postgres_url, WRITES)
+                ends(postgres_url)
 
     with pytest.raises(StateSilent, match=r"does not answer \("):
         night()
@@ -84,21 +89,6 @@ def test_a_session_lost_between_statements_is_replaced(postgres_url):
         store.windows()
         end_sessions(postgres_url, WRITES)
         store.windows()
-
-
-def test_a_session_that_is_ended_while_idle_is_reported(postgres_url):
-    """PostgreSQL says so with an error of a class of its own."""
-    impatient = f"{postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D100"
-
-    def idle() -> None:
-        with StateStore.opened(impatient) as store, store.engine.begin() as connection:
-            connection.execute(select(observations))
-            sleep(1)
-            connection.execute(select(observations))
-
-    with pytest.raises(DBAPIError) as ended:
-        idle()
-    assert isinstance(silent(ended.value), StateSilent)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The ledger of creates, and what pushes left of files, over SQLite and over a real PostgreSQL."""
+"""The ledger of creates, over SQLite and over a real PostgreSQL."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,6 @@ from wms_sync.state.ledger import (
     UNSURE,
     CreatesJournal,
     Entry,
-    PushedFile,
     PushLedger,
     Sighting,
     State,
@@ -19,6 +18,7 @@ from wms_sync.state.ledger import (
 from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LATER = MOMENT + timedelta(days=1)
 
 
 @pytest.fixture
@@ -45,30 +45,16 @@ def intent(key: str, **values) -> Entry:
     return replace(entry, **values)
 
 
-def test_an_outcome_takes_the_place_of_its_intent(ledger):
-    intended = intent("ü|'\"")
-    ledger.record([intended])
-    assert ledger.entries("service", "retailers", [intended.key]) == {intended.key: intended}
-    created = replace(intended, state=State.CREATED, remote_id=2**40, settled_at=MOMENT + timedelta(seconds=1))
-    ledger.record([created])
-    assert ledger.entries("service", "retailers", [intended.key]) == {intended.key: created}
-
-
-def test_kinds_services_and_keys_are_apart(ledger):
-    others = [intent("A"), intent("a", service="another"), intent("a", kind="products")]
-    ledger.record([intent("a", attempts=9), *others])
-    assert [entry.attempts for entry in ledger.entries("service", "retailers", ["a", "b"]).values()] == [9]
-    assert set(ledger.entries("service", "retailers", ["a", "A"])) == {"a", "A"}
+def test_what_was_recorded_last_is_there(ledger):
+    """Kinds, services and keys are apart, and there may be more rows than a statement takes."""
+    outcome = intent("ü|'\"", state=State.CREATED, remote_id=2**40, settled_at=LATER)
+    rows = [intent("a", attempts=9), intent("A"), *(intent(f"key {at}") for at in range(2 * KEYS_PER_STATEMENT))]
+    others = [intent("a", service="another"), intent("a", kind="products")]
+    ledger.record([intent(outcome.key), *rows, *others])
+    ledger.record([outcome])
+    found = ledger.entries("service", "retailers", ["b", outcome.key, *(row.key for row in rows)])
+    assert found == {row.key: row for row in (outcome, *rows)}
     assert set(others) < set(ledger.all())
-
-
-def test_many_rows_are_written_and_read(ledger):
-    rows = [intent(f"key {number}") for number in range(2 * KEYS_PER_STATEMENT + 1)]
-    ledger.record(rows)
-    assert ledger.entries("service", "retailers", [row.key for row in rows]) == {row.key: row for row in rows}
-
-
-LATER = MOMENT + timedelta(days=1)
 
 
 @pytest.mark.parametrize(
@@ -84,17 +70,10 @@ LATER = MOMENT + timedelta(days=1)
     ],
 )
 def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
-    old, new = [intent("a", **older)], [intent("a", **newer)]
-    ledger.record(old)
-    assert (ledger.take_in(old), ledger.take_in(new), ledger.take_in(old)) == (0, 1, 0)
-    assert ledger.entries("service", "retailers", ["a"]) == {"a": new[0]}
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_newest_of_several_copies_counts_in_any_order(ledger, order):
-    """The journal in the data folder may be newer than the one in the bucket."""
-    old, new = intent("a"), intent("a", state=State.CREATED, settled_at=MOMENT)
-    assert ledger.take_in([old, new][::order]) == 1
+    """Of several copies in any order: the journal in the data folder may be newer than the one in the bucket."""
+    old, new = intent("a", **older), intent("a", **newer)
+    ledger.record([old])
+    assert [ledger.take_in(copies) for copies in ([old], [new, old], [old, new])] == [0, 1, 0]
     assert ledger.entries("service", "retailers", ["a"]) == {"a": new}
 
 
@@ -106,8 +85,7 @@ def test_the_journal_is_completed_and_rewritten(tmp_path):
     assert journal.entries() == rows
     for _ in range(3):
         journal.append(rows)
-    written = path.read_bytes()
-    path.write_bytes(written[:-20])
+    path.write_bytes(path.read_bytes()[:-20])
     journal.append([intent("after a line that a kill cut off")])
     assert [entry.key for entry in journal.entries()] == ["0", "1", "2", "after a line that a kill cut off"]
     journal.complete([])
@@ -132,17 +110,6 @@ def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
     assert sorted(CreatesJournal(path).entries(), key=rows.index) == rows
 
 
-def test_the_journal_keeps_an_outcome_whatever_the_clock_does(tmp_path):
-    journal = CreatesJournal(tmp_path / "creates.jsonl")
-    intended = [intent(str(number), intended_at=LATER) for number in range(300)]
-    created = [
-        replace(entry, state=State.CREATED, settled_at=MOMENT if number % 10 else LATER + timedelta(seconds=1))
-        for number, entry in enumerate(intended)
-    ]
-    journal.append([*intended, *created])
-    assert journal.entries() == created
-
-
 @pytest.mark.parametrize(
     ("state", "answered", "becomes", "remote_id"),
     [
@@ -162,15 +129,3 @@ def test_a_sighting_settles_a_doubt_once(ledger, state, answered, becomes, remot
 def test_a_transaction_is_on_disk_before_it_counts(tmp_path):
     with PushLedger.opened(f"sqlite:///{tmp_path}/state.db") as ledger, ledger.engine.connect() as connection:
         assert connection.exec_driver_sql("pragma synchronous").scalar() == 2
-
-
-def test_the_newest_push_of_a_file_counts(store):
-    first = PushedFile("service", "retailers", "/a.csv", "0" * 64, "run", 2, 1, "The service is down.", MOMENT, None)
-    other = replace(first, path="/b.csv", began_at=MOMENT + timedelta(hours=1), unsent=0)
-    files = store.pushed_files
-    for file in (other, first, replace(first, kind="products", unsent=0, waits=0)):
-        files.record(file)
-    assert files.of_kind("service", "retailers") == {"/a.csv": first, "/b.csv": other}
-    assert list(files.unfinished()) == [first, other]
-    files.record(replace(first, unsent=0, waits=0, ended_at=MOMENT))
-    assert list(files.unfinished()) == [other]

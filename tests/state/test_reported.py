@@ -45,10 +45,6 @@ def test_one_process_sends_after_planning_the_next_attempt(outbox, url):
         [again] = outbox.waiting()
         assert again.due_at == MOMENT + pause
         assert outbox.claim(again, MOMENT)
-    outbox.refused(first, "It answered 500.")
-    assert [alert.refusal for alert in outbox.waiting()] == ["It answered 500."]
-    outbox.delivered(first)
-    assert outbox.waiting() == ()
 
 
 def test_alerts_that_nobody_takes_are_given_up(outbox):

@@ -6,37 +6,18 @@ import pytest
 from msgspec.structs import replace
 
 from wms_sync.layout import Layout
-from wms_sync.master_data.kinds import KINDS
+from wms_sync.master_data.kinds import LOCATION_TAGS
 from wms_sync.master_data.push import push_lock
 from wms_sync.runs import purpose_of
 from wms_sync.state import schema
-from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
-from wms_sync.state.run_records import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords, lock_for
-
-MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+from wms_sync.state.run_records import KEPT, KILLED, KILLED_KIND, OVERDUE_AFTER, RunRecord, RunRecords
 
 
 @pytest.fixture
 def records(url):
     with RunRecords.opened(url) as opened:
         yield opened
-
-
-def test_a_run_of_two_phases_is_one_record(records):
-    running = RunRecord("a", "sync", "schedule", phases={"read": 1.23}, counts={"records": 7})
-    ended = replace(
-        running,
-        outcome="succeeded",
-        phases={"read": 1.23, "load": 2.0},
-        counts={"records": 7, "merged": 70},
-        data_as_of=MOMENT,
-        ended_at=MOMENT,
-    )
-    for record in (running, ended):
-        records.save(record)
-        assert records.newest(5) == (record,)
-    assert records.of("b") is None
 
 
 def test_only_the_newest_are_kept(records):
@@ -46,18 +27,16 @@ def test_only_the_newest_are_kept(records):
         more = [{**first, "run_id": f"run-{n}", "number": first["number"] + n} for n in range(1, KEPT + 2)]
         connection.execute(schema.runs.insert(), more)
     records.save(RunRecord(f"run-{KEPT + 2}", "sync", "ui"))
-    kept = records.newest(2 * KEPT)
-    assert len(kept) == KEPT
-    assert (kept[0].run_id, kept[-1].run_id) == (f"run-{KEPT + 2}", "run-3")
+    assert [kept.run_id for kept in records.newest(2 * KEPT)] == [f"run-{n}" for n in range(KEPT + 2, 2, -1)]
 
 
 def test_an_open_run_without_its_lock_was_killed(records, url, tmp_path):
     layout = Layout(tmp_path)
     lock = lock_of(url, layout)
-    for run_id, purpose in (("killed", "sync"), ("alive", "backfill"), ("pushing", "push location_tags")):
+    for run_id, purpose in (("killed", "sync"), ("alive", "backfill"), ("pushing", purpose_of(LOCATION_TAGS))):
         records.save(RunRecord(run_id, purpose, "ui"))
     before = records.of("killed")
-    with lock.hold("backfill", run_id="alive"), lock.hold("push", what="push-location-tags", run_id="pushing"):
+    with lock.hold("backfill", run_id="alive"), lock.hold("push", what=push_lock(LOCATION_TAGS.name), run_id="pushing"):
         assert [record.outcome for record in records.as_they_are(layout)] == ["running", "running", "failed"]
         assert records.of("killed") == before, "looking changes nothing"
         [killed] = records.mark_killed(layout)
@@ -73,8 +52,8 @@ def test_a_run_that_waits_was_killed_if_it_is_overdue_and_the_lock_is_free(recor
         records.save(RunRecord(run_id, "sync", "schedule", outcome="waiting", error="Down.", due_at=now - late))
     with lock_of(url, layout).hold("backfill", run_id="another"):
         assert records.mark_killed(layout) == ()
-    assert [killed.run_id for killed in records.mark_killed(layout)] == ["overdue"]
-    killed = records.of("overdue")
+    [killed] = records.mark_killed(layout)
+    assert killed == records.of("overdue")
     assert (killed.outcome, killed.error_kind, killed.due_at) == ("failed", KILLED_KIND, None)
 
 
@@ -82,9 +61,3 @@ def test_a_run_that_ends_meanwhile_was_not_killed(records, tmp_path):
     before = RunRecord("a", "sync", "ui")
     records.save(replace(before, outcome="succeeded"))
     assert records.as_it_is(Layout(tmp_path), before).outcome == "succeeded"
-
-
-def test_each_pushed_kind_has_its_own_lock():
-    assert [lock_for(purpose_of(kind)) for kind in KINDS] == [push_lock(kind.name) for kind in KINDS]
-    of_others = {lock_for(purpose) for purpose in ("sync", "rebuild", "forget", "backfill 2026-03-01 to 2026-03-08")}
-    assert of_others == {WRITER}

@@ -1,7 +1,6 @@
 """The state store over SQLite and over a real PostgreSQL."""
 
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -28,15 +27,15 @@ def page(name: str, number: int) -> LandedPage:
 
 
 def test_a_window_is_read_landed_and_loaded(store):
-    name, berlin = "window", timezone(timedelta(hours=1))
-    begun = window(name)
-    store.begin_windows([replace(begun, from_at=DAY.astimezone(berlin))])
+    begun, pages = window("window"), (page("window", 1), page("window", 2))
+    name = begun.id
+    store.begin_windows([replace(begun, from_at=DAY.astimezone(timezone(timedelta(hours=1))))])
     store.set_count(name, 20)
-    for number in (1, 2):
-        store.record_page(page(name, number))
+    for landed in pages:
+        store.record_page(landed)
     store.mark_loaded([name])
     read = replace(begun, count_reported=20, pages=2, records=20, bytes=200)
-    assert store.window(name) == read
+    assert (store.window(name), store.pages(name)) == (read, pages)
     assert store.window(name).from_at.utcoffset() == timedelta(0), "times come back in UTC"
     store.mark_landed(name, read_seconds=1.5)
     store.mark_loaded([name])
@@ -45,7 +44,6 @@ def test_a_window_is_read_landed_and_loaded(store):
     assert loaded == replace(
         read, state="loaded", read_seconds=1.5, landed_at=loaded.landed_at, loaded_at=loaded.loaded_at
     )
-    assert store.pages(name) == (page(name, 1), page(name, 2))
 
 
 def test_coverage_is_the_union_of_windows_that_count(store):
@@ -66,10 +64,3 @@ def test_coverage_that_is_withdrawn_ends_at_the_moment(store):
     assert {found.id for found in store.windows("loaded") if not found.covers_time} == {"loaded 4", "undated", "audit"}
     assert [found.id for found in store.windows("abandoned")] == ["reading 2"]
     assert [store.window(found.id) for found in untimed] == untimed
-
-
-def test_the_newer_observation_is_kept(store):
-    store.observe("seen", 5, "here")
-    store.observe("seen", 6, "there")
-    seen: Any = store.observation("seen")
-    assert (seen.value, seen.about) == (6, "there")

@@ -4,8 +4,6 @@
 test's name, which is what ``make soak`` prints.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -16,7 +14,6 @@ import pytest
 from tests.bench import CONFIG, FEWER, let_pass
 from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
-from tests.survival.counts import Count
 from tests.survival.installation import Installation
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
@@ -39,12 +36,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    marker = metafunc.definition.get_closest_marker("seeds")
-    if marker is None:
-        return
-    count: Count = marker.args[0]
-    seeds = range(1, count.of(soak=metafunc.config.getoption("--soak")) + 1)
-    metafunc.parametrize("seed", seeds, ids=lambda seed: f"seed{seed}")
+    for marker in metafunc.definition.iter_markers("seeds"):
+        seeds = range(1, marker.args[0][metafunc.config.getoption("--soak")] + 1)
+        metafunc.parametrize("seed", seeds, ids=lambda seed: f"seed{seed}")
 
 
 @pytest.fixture(scope="package")

@@ -1,7 +1,5 @@
 """Commands on a small disk of their own that gets full: a file system in memory, in a mount namespace."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
@@ -12,7 +10,6 @@ import pytest
 
 from tests.survival.installation import Installation
 
-ROOT = Path(__file__).parents[2]
 DISK = """
 set -e
 disk="$1"
@@ -28,12 +25,8 @@ free_space() { mount -o remount,size=1g "$disk"; }
 """
 
 
-def may_mount() -> bool:
-    probe = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False)
-    return probe.returncode == 0
-
-
-needs_a_disk = pytest.mark.skipif(not may_mount(), reason="mounting a small disk is not permitted here")
+MOUNT = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False)
+needs_a_disk = pytest.mark.skipif(MOUNT.returncode != 0, reason="mounting a small disk is not permitted here")
 
 
 def room_of(seed: int) -> int:
@@ -55,7 +48,7 @@ def on_full_disk(installation: Installation, folder: Path, room: int, script: st
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", lines, "sh", disk, str(used + room), installation.data],
         env=environment,
-        cwd=ROOT,
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,

@@ -3,8 +3,6 @@
 A kill comes at a moment by its name, at the n-th moment of all, or after some seconds.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import signal
@@ -39,11 +37,9 @@ IN_FLIGHT = 2 * PARALLEL
 ENDED = 0, 3
 """Exit codes of a command that did its work; with 3 a push names rows that were not created."""
 KILLED = -9
-STOPPED = "State:\tT"
 SECONDS = 900
 """How long a command lasts at most. The machine may have other work."""
 Rows = dict[str, list[tuple[object, ...]]]
-PROVENANCE = ("_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at")
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class Installation:
         """The command, which has come to the moment and stands still."""
         process = self.start(*command, kill=replace(moment, signal=signal.SIGSTOP))
         status = Path(f"/proc/{process.pid}/status")
-        wait_until(f"a stop at {moment}", 120, lambda: not process.is_running or STOPPED in status.read_text())
+        wait_until(f"a stop at {moment}", 120, lambda: not process.is_running or "State:\tT" in status.read_text())
         assert process.is_running, process.stderr
         return process
 
@@ -151,16 +147,15 @@ class Installation:
         """Each window that counts has all its pages on disk, as received, with the records that were counted."""
         if self.store_url.startswith("sqlite") and not (self.data / "state.db").exists():
             return
-        store, layout = self.store(), self.read_settings.layout
-        for window in store.windows("landed", "loaded"):
-            if window.reason == "audit":
-                continue  # a part of the ids: it covers nothing
-            pages = store.pages(window.id)
-            assert [page.number for page in pages] == list(range(1, window.pages + 1))
-            assert pages[-1].next_cursor is None
-            assert sum(page.records for page in pages) == window.records == window.count_reported, window
-            assert not [reason for page in pages if (reason := damage(layout, page))]
-        store.close()
+        layout = self.read_settings.layout
+        with self.store() as store:
+            # an audit is of a part of the ids: it covers nothing
+            for window in (found for found in store.windows("landed", "loaded") if found.reason != "audit"):
+                pages = store.pages(window.id)
+                assert [page.number for page in pages] == list(range(1, window.pages + 1))
+                assert pages[-1].next_cursor is None
+                assert sum(page.records for page in pages) == window.records == window.count_reported, window
+                assert not [reason for page in pages if (reason := damage(layout, page))]
 
 
 def rows(layout: Layout) -> Rows:
@@ -175,7 +170,7 @@ def rows_in(connection: duckdb.DuckDBPyConnection) -> Rows:
         "select schema_name || '.' || table_name, list(column_name order by column_index) from duckdb_columns() "
         "where not internal and schema_name not in ('ops', 'marts') and not list_contains(?, column_name) "
         "and database_name = current_database() group by all order by all",
-        [list(PROVENANCE)],
+        [["_window_id", "_page", "_extracted_at", "seen_at", "last_seen_at"]],
     ).fetchall()
     return {
         table: connection.execute(f"select {', '.join(map(quote, names))} from {table} order by all").fetchall()

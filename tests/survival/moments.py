@@ -20,9 +20,6 @@ from types import FrameType
 from typing import Any
 
 LIBRARY = f"{os.sep}wms_sync{os.sep}"
-COMMANDS = f"{LIBRARY}cli{os.sep}"
-FILES = frozenset({"replace", "rename", "link", "fsync", "unlink", "sendfile"})
-DATABASE = frozenset({"begin", "commit", "execute"})
 STATEMENTS_OF = frozenset(
     {
         "open_for_writing",
@@ -38,13 +35,9 @@ STATEMENTS_OF = frozenset(
     }
 )
 """Functions whose statements change DuckDB files or write Parquet; others read, or fill what is only in memory."""
-OBJECTS = frozenset({"put", "delete"})
-"""In object storage."""
-PSYCOPG = f"{os.sep}psycopg{os.sep}"
 NETWORK = frozenset({"send", "recv"})
 CREATES = frozenset({"send_create"})
 """Whose requests are moments: what a page is asked for changes nothing."""
-SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -81,44 +74,34 @@ def watched(each: Callable[[str], object]) -> Iterator[None]:
 
 def _name(frame: FrameType, event: str, function: Any) -> str | None:
     """The name of the moment; None for what is none."""
-    if event in {"call", "return"}:
-        if not _commits_in_postgresql(frame):
-            return None
-        does = "commit"
-    elif _may_be_one(frame, function):
-        does = function.__name__
-    else:
+    code = frame.f_code
+    if event not in {"call", "return"}:
+        does = function.__name__ if _may_be_one(frame, function) else None
+    else:  # PostgreSQL's driver commits in Python
+        commits = code.co_qualname == "Connection.commit" and f"{os.sep}psycopg{os.sep}" in code.co_filename
+        does = "commit" if commits else None
+    if does is None:
         return None
-    chain = _chain(frame)
+    # the library's functions on the stack, without those of the command line, the outermost first
+    codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
+    ours = [code for code in codes if LIBRARY in code.co_filename and f"{LIBRARY}cli{os.sep}" not in code.co_filename]
+    chain = [code.co_qualname for code in reversed(ours)]
     if not chain or (does in NETWORK and CREATES.isdisjoint(chain)):
         return None
-    when = "before" if event.endswith("call") else "after"
-    return f"{' > '.join(chain[-SHOWN:])}: {when} {does}"
-
-
-def _commits_in_postgresql(frame: FrameType) -> bool:
-    """The driver commits in Python."""
-    return frame.f_code.co_qualname == "Connection.commit" and PSYCOPG in frame.f_code.co_filename
+    return f"{' > '.join(chain[-4:])}: {'before' if event.endswith('call') else 'after'} {does}"
 
 
 def _may_be_one(frame: FrameType, function: Any) -> bool:
     name: str = function.__name__
-    if name in OBJECTS:
+    if name in {"put", "delete"}:
         return function is getattr(sys.modules.get("obstore"), name, None)
     if name in NETWORK:
         return isinstance(function.__self__, socket.socket)
-    if name in FILES:
+    if name in {"replace", "rename", "link", "fsync", "unlink", "sendfile"}:
         return function.__self__ is sys.modules["posix"]
-    if name not in DATABASE:
+    if name not in {"begin", "commit", "execute"}:
         return False
     kind = type(function.__self__)
     if kind.__module__ == "sqlite3":
         return name == "commit"
     return "pybind11" in kind.__name__ and (name != "execute" or frame.f_code.co_qualname in STATEMENTS_OF)
-
-
-def _chain(frame: FrameType) -> list[str]:
-    """The library's functions on the stack, without those of the command line, the outermost first."""
-    codes = [above.f_code for above, _ in traceback.walk_stack(frame)]
-    ours = [code for code in codes if LIBRARY in code.co_filename and COMMANDS not in code.co_filename]
-    return [code.co_qualname for code in reversed(ours)]

@@ -5,8 +5,6 @@ with an ``updated_at`` of up to ``LATEST`` seconds before; shipments are deleted
 marks them.
 """
 
-from __future__ import annotations
-
 import random
 from contextlib import suppress
 from dataclasses import replace

@@ -1,10 +1,7 @@
 """What lies on disk is lost, altered or left over: the next run mends it or says what to do."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -12,22 +9,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from tests.bench import CONFIG, IMPATIENT, NOW, Bench, let_pass, logged, opened_store, pages_asked
-from tests.master_data.conftest import pushed as push_of
-from wms_sandbox.app import Sandbox
+from tests.bench import NOW, Bench, let_pass, logged, opened_store, pages_asked
 from wms_sandbox.server import SandboxServer
-from wms_sync.intervals import subtract
-from wms_sync.master_data.kinds import PRODUCTS, RETAILERS
-from wms_sync.master_data.plan import RowStatus
-from wms_sync.master_data.push import PushReport
+from wms_sync.master_data.kinds import RETAILERS
 from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
-from wms_sync.state.ledger import Entry, State
-from wms_sync.state.snapshot_files import AnotherInstallation, write_snapshot
+from wms_sync.state.snapshot_files import AnotherInstallation
 from wms_sync.targets.errors import AnotherServiceError, PublishedElsewhere, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover_state
 
@@ -53,10 +43,6 @@ def night(bench: Bench) -> list[str]:
     said = read_again(bench)
     bench.load()
     return said
-
-
-def pushed(bench: Bench, path: Path) -> PushReport:
-    return push_of(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
 
 
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:
@@ -89,19 +75,6 @@ def test_a_lost_state_store_is_restored_without_reading(bench, sandbox, old, tmp
     assert pages_asked(sandbox) == []
 
 
-def test_what_was_read_since_the_snapshot_is_read_again(bench, sandbox):
-    """A run reads, is killed, and the state store is lost before the next one."""
-    bench.begin(sandbox, night)
-    write_snapshot(bench.layout, bench.store)
-    let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
-    first = bench.read()
-    bench.lose_the_state_store(during_a_run=True)
-    assert any(first.window_ids[0] in line for line in read_again(bench))
-    assert not subtract(first.intervals, [window.interval for window in bench.store.windows("landed")])
-    bench.load()
-    bench.assert_equal(sandbox)
-
-
 def foreign_store(bench: Bench, folder: Path) -> Path:
     """The state store of an installation elsewhere, which has read as much."""
     theirs = replace(bench, settings=bench.settings.model_copy(update={"data_dir": folder / "theirs"}))
@@ -109,14 +82,26 @@ def foreign_store(bench: Bench, folder: Path) -> Path:
     return theirs.layout.state
 
 
-@pytest.mark.parametrize("read", ["everything", "the first page", "nothing"])
+def read_half(bench: Bench, sandbox: SandboxServer) -> None:
+    answers = iter(range(8))
+    sandbox.sandbox.intercept = lambda _: Response("down", 500) if next(answers, None) is None else None
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    sandbox.sandbox.intercept = None
+
+
+READS = {
+    "everything": lambda bench, sandbox: bench.begin(sandbox, night),
+    "the first page": read_half,
+    "nothing": lambda *_: None,
+}
+
+
+@pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("readable", [True, False])
 def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_path, read, readable):
     """A wrong WMS_STATE_URL must never clear a folder; nor may a folder without a snapshot be taken for a new one."""
-    if read == "everything":
-        bench.begin(sandbox, night)
-    elif read == "the first page":
-        read_half(bench, sandbox)
+    READS[read](bench, sandbox)
     bench.lose_the_state_store(foreign_store(bench, tmp_path))
     for key in () if readable else bench.layout.snapshots():
         (bench.layout.root / key).write_bytes(b"")
@@ -168,38 +153,6 @@ def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
     assert remembered(bench) == before
 
 
-def test_an_old_state_store_creates_nothing_twice(bench, sandbox, tmp_path):
-    """The old copy knows of one product and of a refusal; what was created since, or is in doubt, is in the journal."""
-    sandbox.sandbox = Sandbox(replace(CONFIG, shipments=20, families=20))
-    service = str(bench.settings.base_url)
-    doubtful = Entry(service, "products", "A-1", State.DOUBT, "{}", "0" * 64, None, "pushed", 1, "-", NOW, None, None)
-
-    async def refuse(request: Request) -> Response | None:
-        refusal = {"errors": [{"type": "application", "message": "Not today."}]}
-        return JSONResponse(refusal, 422) if b"P2" in await request.body() else None
-
-    path, backup = tmp_path / "products.csv", tmp_path / "backup.db"
-    path.write_text("sku,name\nP1,One\nP2,Two\n")
-    sandbox.sandbox.intercept = refuse
-    pushed(bench, path)
-    with sqlite3.connect(bench.layout.state) as state:
-        state.execute("vacuum into ?", [str(backup)])
-    state.close()
-    sandbox.sandbox.intercept = None
-    path.write_text("sku,name\nP1,One\nP2,Two\nP3,Three\n")
-    pushed(bench, path)
-    bench.store.ledger.record([doubtful])
-    night(bench)
-    for is_rebuilt in (False, True):
-        bench.lose_the_state_store(backup)
-        bench.recover()
-        if is_rebuilt:
-            rebuild(bench.run)
-        assert pushed(bench, path).counts == {RowStatus.ALREADY_THERE: 3}
-        assert doubtful in bench.store.ledger.all()
-    assert sorted(product["sku"] for product in sandbox.sandbox.products()) == ["P1", "P2", "P3"]
-
-
 def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
     bench.begin(sandbox, night)
@@ -230,30 +183,18 @@ def test_a_published_file_that_is_a_link_is_refused(bench, sandbox, tmp_path, is
     bench.recover()
 
 
-@pytest.mark.parametrize("state", ["landed", "reading"])
-def test_a_damaged_page_is_read_again(bench, sandbox, state):
-    if state == "landed":
-        bench.read()
-    else:
-        read_half(bench, sandbox)
+@pytest.mark.parametrize(("state", "read"), [("landed", lambda bench, _: bench.read()), ("reading", read_half)])
+def test_a_damaged_page_is_read_again(bench, sandbox, state, read):
+    read(bench, sandbox)
     window, page = a_page(bench, state)
     alter(page)
     line = read_again(bench)[0]
-    assert page.name in line
-    assert window in line
+    assert (page.name in line, window in line) == (True, True), line
     assert bench.store.window(window).state == "abandoned"
     bench.assert_landed(sandbox)
     bench.lose_the_state_store()
     read_again(bench)
     assert bench.store.window(window).state == "abandoned", "what was given up came back"
-
-
-def read_half(bench: Bench, sandbox: SandboxServer) -> None:
-    answers = iter(range(8))
-    sandbox.sandbox.intercept = lambda _: Response("down", 500) if next(answers, None) is None else None
-    with pytest.raises(ServiceFailed):
-        bench.read()
-    sandbox.sandbox.intercept = None
 
 
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
@@ -275,8 +216,7 @@ def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
     with pytest.raises(RawPagesDamagedError, match="run `wms-sync sync`") as error:
         rebuild(bench.run)
     assert error.value.reasons == (f"{window}/{page.name}: it is altered: its SHA-256 differs",)
-    assert bench.layout.published.read_bytes() == published
-    assert bench.store.window(window).state == "abandoned"
+    assert (bench.layout.published.read_bytes() == published, bench.store.window(window).state) == (True, "abandoned")
     read_again(bench)
     bench.assert_landed(sandbox)
 

@@ -4,8 +4,6 @@ The bound is ``RLIMIT_DATA``, at which a request for memory fails. It counts add
 and does not use. The pages are long by blanks between their values.
 """
 
-from __future__ import annotations
-
 import resource
 from dataclasses import replace
 from pathlib import Path
@@ -24,14 +22,11 @@ from wms_sandbox.app import Sandbox
 from wms_sync.cli.main import main
 
 MIB = 1024 * 1024
-TOO_LITTLE = 150 * MIB
-BLANKS = b" " * (3 * MIB)
-SETTINGS = {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"}
 
 
 def sync_within_too_little() -> None:
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    bound = int(lines["VmData"].split()[0]) * 1024 + TOO_LITTLE
+    bound = int(lines["VmData"].split()[0]) * 1024 + 150 * MIB
     resource.setrlimit(resource.RLIMIT_DATA, (bound, bound))
     main(["sync"])
 
@@ -42,17 +37,15 @@ def test_too_little_memory_is_reported_and_mended(server, tmp_path):
     async def pad(request: Request) -> Response | None:
         if not asks_for_page(request.url.query):
             return None
-        answer = await sandbox._serve(request)
-        padded = content_of(answer)[:-1] + BLANKS + b"}"
+        padded = content_of(await sandbox._serve(request))[:-1] + b" " * (3 * MIB) + b"}"
         return Response(igzip.compress(padded, 0), headers={"Content-Encoding": "gzip"})
 
     expected = expected_tables(server)
     sandbox.intercept = pad
-    installation = Installation(tmp_path / "data", server, SETTINGS)
+    installation = Installation(tmp_path / "data", server, {"WMS_PAGE_SIZE": "1", "WMS_MEMORY_LIMIT": "300MB"})
     failed = Command(sync_within_too_little, installation.environment, tmp_path).ended(SECONDS)
-    assert failed.returncode == 1
-    assert "Traceback" not in failed.said
-    assert "WMS_MEMORY_LIMIT" in failed.said
+    seen = failed.returncode, "Traceback" in failed.said, "WMS_MEMORY_LIMIT" in failed.said
+    assert seen == (1, False, True), failed.said
     assert not installation.layout.published.exists()
     installation.assert_coverage_is_true()
 

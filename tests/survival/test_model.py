@@ -7,8 +7,6 @@ nothing was created twice. In the end an audit has read everything: then every t
 personal of a forgotten order is left, and a loss or a rebuild leaves the tables the same. ``world.py`` has the steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -67,7 +65,7 @@ def first(server, lakes_once: Lakes | None, tmp_path_factory: pytest.TempPathFac
 def test_in_the_end_every_table_equals_the_service(seed, first, tmp_path, lakes, request):
     soak = request.config.getoption("--soak")
     world = World(seed, first, tmp_path, lakes)
-    for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS.of(soak=soak)):
+    for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS[soak]):
         world.take(step)
     world.settle()
     before = world.rows()

@@ -3,26 +3,21 @@
 No kill shows a file that was not synced. So the steps of a run are watched as they come, in this process.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 
-import pytest
-
-from tests.bench import Bench
+from tests.bench import IMPATIENT
+from tests.master_data.conftest import pushed
 from tests.survival.moments import watched
-from tests.survival.test_damage import pushed
+from wms_sync.master_data.kinds import PRODUCTS
 
 PUT = "Turn.put_in_place > put_in_place: before replace"
-NAME_SYNCED = "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync"
 COMMIT = "StatePart._execute > Guarded._transaction: before commit"
-PUBLISHED = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: after replace"
 STEPS = {
     "a page is on disk under its name when it is recorded": (
         "land > FolderFiles.put > Turn.write_whole > write_synced: after fsync",
         f"FolderFiles.put > Turn.write_whole > {PUT}",
-        NAME_SYNCED,
+        "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync",
         f"WindowReader._land > StateStore.record_page > {COMMIT}",
     ),
     "a Parquet file is on disk before it gets its name": (
@@ -34,23 +29,11 @@ STEPS = {
         f"Refresh._load > FileLoad.publish > {PUT}",
     ),
     "a window counts as loaded once its rows are published": (
-        PUBLISHED,
+        "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: after replace",
         f"Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }
 SENT = "Connection.send > Connection._once > Connection._answered > TimedClient.send: before send"
-PUSHED = (
-    "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit",
-    "Push._top_up > Push._intend > PushLedger.record > CreatesJournal.append: after fsync",
-    SENT,
-)
-
-
-@pytest.fixture
-def bench(bench: Bench) -> Bench:
-    """One request, and one page, after the other."""
-    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    return bench
 
 
 def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
@@ -67,6 +50,8 @@ def assert_in_order(steps: Sequence[str], came: Sequence[str]) -> None:
 
 
 def test_each_step_is_durable_before_the_next(bench):
+    """One request, and one page, after the other."""
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
     came: dict[int, list[str]] = {}
     with watched(lambda name: came.setdefault(threading.get_ident(), []).append(name)):
         bench.sync()
@@ -79,5 +64,12 @@ def test_an_intent_is_synced_before_its_create(bench, tmp_path):
     path.write_text("sku,name\nP1,One\n")
     came: list[str] = []
     with watched(came.append):
-        pushed(bench, path)
-    assert_in_order(PUSHED, came[: came.index(SENT) + 1])
+        pushed(bench.settings, PRODUCTS, path, run_id="test", policy=IMPATIENT)
+    assert_in_order(
+        (
+            "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: after commit",
+            "Push._top_up > Push._intend > PushLedger.record > CreatesJournal.append: after fsync",
+            SENT,
+        ),
+        came[: came.index(SENT) + 1],
+    )

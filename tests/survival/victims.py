@@ -1,7 +1,5 @@
 """Commands that are killed: what each of them finds, and what is promised after the kill."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from collections import Counter
@@ -29,11 +27,8 @@ from wms_sync.targets.database import records
 
 FAILED, REFUSED = 1, 2
 BACKFILL = ("backfill", "--from", "2026-03-10", "--to", "2026-04-02")
-COPIED = Moment("Refresh.run > Refresh._load > FileTarget.load > FileTarget._copy_to: before sendfile")
-PUBLISHED_LAKE = Moment("refresh > Refresh.run > Refresh._load > LakeLoad.publish: before commit")
 PERSONAL = {"WMS_INCLUDE_ADDRESSES": "true", "WMS_PAGE_SIZE": "20", "WMS_CLOCK_TOLERANCE_SECONDS": "86400"}
 """The sandbox's clock stands still while forgets are killed, which takes minutes."""
-MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
 ROWS = 60
 Command = tuple[str, ...]
 
@@ -107,8 +102,7 @@ class Run(Victim):
         assert reads_again or installation.asked_twice <= IN_FLIGHT
         pushes = installation.pushes_known()
         with installation.target.published() as connection:
-            shown = connection.execute("from ops.push_ledger order by intended_at, kind, key")
-            assert records(shown) == pushes
+            assert records(connection.execute("from ops.push_ledger order by intended_at, kind, key")) == pushes
         assert all(entry["seen_at"] for entry in pushes)
 
 
@@ -131,7 +125,9 @@ class Push(Victim):
         server: SandboxServer = test.getfixturevalue("server")
         server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
         shutil.copytree(test.getfixturevalue("synced_once").data, data)
-        installation = Installation(data, server, MERCHANT)
+        installation = Installation(
+            data, server, {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
+        )
         installation.lose_state()
         installation.layout.creates.write_bytes(b"")
         return installation
@@ -145,16 +141,16 @@ class Push(Victim):
         command = self.command(test, installation)
         everything = {row[self.key] for row in csv.DictReader(self.lines)}
         known = self._known(installation)
-        created = {key for key, state in known.items() if state is State.CREATED}
-        assert created <= self._made(installation) <= known.keys()
+        assert (
+            {key for key, state in known.items() if state is State.CREATED} <= self._made(installation) <= known.keys()
+        )
         assert sum(state is State.INTENDED for state in known.values()) <= self.under_way
 
         if number % 2 == 0:
             installation.lose_state()
         installation.runs(*command)
         doubtful = everything - self._made(installation)
-        unsettled = {key for key, state in self._known(installation).items() if state is not State.CREATED}
-        assert unsettled == doubtful
+        assert {key for key, state in self._known(installation).items() if state is not State.CREATED} == doubtful
         assert len(doubtful) <= (self.under_way if self.kind == "products" else 0)
         if doubtful:
             installation.runs(*command, "--resend")
@@ -217,8 +213,7 @@ class Forget(Victim):
         assert rows(installation.layout) == read.after
         installation.assert_coverage_is_true()
         with installation.store() as store:
-            assert store.windows("abandoned") == ()
-            assert store.forgotten() == {read.order}
+            assert (store.windows("abandoned"), {*store.forgotten()}) == ((), {read.order})
             assert store.forgotten(unfinished=True) == frozenset()
 
 
@@ -303,19 +298,15 @@ class Export(Repeated):
 
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction: before commit"
 INTEND = "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: before commit"
-SEND = "Connection.send > Connection._once > Connection._answered > TimedClient.send: after send"
 REWRITE = "_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"
-PUBLISH = "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"
-RETAILERS = (
-    "code,name,parent_retailer_code",
-    *(f"R{at},Name {at},{f'R{at // 10}' if at >= 10 else ''}" for at in range(ROWS)),
-)
-PRODUCTS = ("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS)))
 RUNS = {
     "first sync": Run((Moment(RECORD, 8),), synced=False),
     "night": Run(),
     "backfill": Run(typed=BACKFILL, again=BACKFILL),
-    "rebuild": Run((Moment(PUBLISH),), typed=("rebuild",)),
+    "rebuild": Run(
+        (Moment("Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"),),
+        typed=("rebuild",),
+    ),
     "compaction": Run(targets=("file",), bloated=True),
     "night without its state store": Run(
         (Moment("recover_state > _recover_state > Snapshots.put_back > Guarded._transaction: before commit"),),
@@ -324,14 +315,30 @@ RUNS = {
     ),
     "maintenance": Run(typed=("maintain",), targets=("lake",)),
 }
-PUBLISHING = Run(since={"file": COPIED, "lake": PUBLISHED_LAKE}, seconds=0.1)
+PUBLISHING = Run(
+    since={
+        "file": Moment("Refresh.run > Refresh._load > FileTarget.load > FileTarget._copy_to: before sendfile"),
+        "lake": Moment("refresh > Refresh.run > Refresh._load > LakeLoad.publish: before commit"),
+    },
+    seconds=0.1,
+)
 """A part of each run, so it is killed only at random."""
 VICTIMS = {
     **RUNS,
     "push of retailers": Push(
-        (Moment(INTEND, 3),), kind="retailers", lines=RETAILERS, key="code", under_way=AHEAD_UNIQUE
+        (Moment(INTEND, 3),),
+        kind="retailers",
+        lines=(
+            "code,name,parent_retailer_code",
+            *(f"R{at},Name {at},{f'R{at // 10}' if at >= 10 else ''}" for at in range(ROWS)),
+        ),
+        key="code",
+        under_way=AHEAD_UNIQUE,
     ),
-    "push of products": Push((Moment(SEND, 40),), lines=PRODUCTS),
+    "push of products": Push(
+        (Moment("Connection.send > Connection._once > Connection._answered > TimedClient.send: after send", 40),),
+        lines=("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS))),
+    ),
     "forget": Forget((Moment(REWRITE),)),
     "backup": Backup((Moment("backup > _attempt: before rename", 1), Moment("backup > _attempt: after rename", 2))),
     "export": Export((Moment("export_all > put_in_place: before replace"),)),

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from tests.bench import CONFIG, NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
+from tests.bench import CONFIG, NOW, Bench, let_pass, no_file_larger_than, opened_store, queried, settings_in
 from tests.lakes import Lakes
 from tests.running import run_sync, unrecorded_run
 from tests.services import transport_to
@@ -70,8 +70,7 @@ def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> P
     settings = settings_in(folder / "data", service, include_addresses=True)
     night(settings, service)
     backup(settings, folder / "backups")
-    service.sandbox.advance(seconds=3600, changed=40, orders=20)
-    service.sandbox.advance(seconds=10)
+    let_pass(service.sandbox, seconds=3600, changed=40, orders=20)
     night(settings, service)
     return folder
 
@@ -125,8 +124,7 @@ def test_what_is_restored_is_what_was_there(settings, backups):
         store.ledger.record([CREATED])
     second, third = backup(settings, backups), backup(settings, backups)
     page = first(settings.data_dir, "raw/shipments/2*/page-*").relative_to(settings.data_dir)
-    published = settings.layout.published.name
-    assert second.path / published in {path for path in second.path.iterdir() if path.samefile(third.path / published)}
+    assert (second.path / "analytics.duckdb").samefile(third.path / "analytics.duckdb")
     assert not (second.path / page).samefile(settings.data_dir / page), "the first backup has it too"
     assert (second.path / page).samefile(first(backups, f"*/{page}"))
     assert not any(key.startswith(("raw/shipments", "parquet", "analytics")) for key in third.copied.new)
@@ -165,8 +163,7 @@ def test_old_and_unfinished_backups_go(settings, backups):
     assert unfinished_backups_in(backups) == []
     assert backups_in(backups)[1:] == [report.path for report in made]
     last = backup(settings, backups, most=1)
-    assert (backups_in(backups), last.deleted) == ([last.path], 3)
-    assert (backups / "notes").exists()
+    assert (backups_in(backups), last.deleted, (backups / "notes").exists()) == ([last.path], 3, True)
     assert verify(settings, backups).damaged == ()
 
 
@@ -177,8 +174,9 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     settings = settings.model_copy(update={"page_size": 5, "max_parallel_requests": 1})
 
     def backed_up_on_the_way(envelope: dict[str, Any]) -> dict[str, Any]:
-        windows = state_of(settings)["windows"]
-        if not made and any(window["state"] == "reading" and window["pages"] for window in windows):
+        if not made and any(
+            window["state"] == "reading" and window["pages"] for window in state_of(settings)["windows"]
+        ):
             made.append(backup(settings, backups))
         return marked(envelope)
 
@@ -188,8 +186,7 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
     service.sandbox.rewrite = marked
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     assert restore(elsewhere, made[0].path).copied.left_out == {}
-    with StateStore.opened(elsewhere.database_url) as store:
-        assert store.windows("reading")
+    assert "reading" in {window["state"] for window in state_of(elsewhere)["windows"]}
     night(elsewhere, service)
     assert verify(elsewhere).damaged == ()
     assert shipments(elsewhere) == before
@@ -319,13 +316,15 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "a device": replace_by_device,
     "a link": replace_by_link,
 }
-PLACES = ("raw/shipments/2*/page-*", "raw/state-*", "parquet/orders/*", "parquet/_windows/2*", "forgotten-orders.json")
 NO_DAMAGE = {("missing", "raw/state-*"), ("missing", "parquet/_windows/2*")}
 """The next run writes another snapshot, and the next rebuild flattens again."""
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-@pytest.mark.parametrize("pattern", PLACES)
+@pytest.mark.parametrize(
+    "pattern",
+    ["raw/shipments/2*/page-*", "raw/state-*", "parquet/orders/*", "parquet/_windows/2*", "forgotten-orders.json"],
+)
 def test_verify_names_damage(settings, backups, pattern, how):
     """In the data folder, in a backup, and in a copy of the data folder."""
     backup(settings, backups)
@@ -336,8 +335,7 @@ def test_verify_names_damage(settings, backups, pattern, how):
         place = path.relative_to(where if given != backups else backups).as_posix()
         is_state = pattern == "raw/state-*" and given == backups
         is_damage = (how, pattern) not in NO_DAMAGE or is_state
-        found = [damage.place for damage in verify(settings, given).damaged]
-        assert found == (
+        assert [damage.place for damage in verify(settings, given).damaged] == (
             [place] * is_damage if not is_state else [*([place] * (how != "missing")), f"{path.parents[1].name}/raw"]
         )
 
@@ -387,8 +385,7 @@ def test_links_lead_nowhere(settings, backups, tmp_path):
         (backups / name).symlink_to(secret)
     assert backups_in(backups)[-1] == made.path
     assert "parquet: it cannot be used (a link)" in "\n".join(map(str, verify(settings, backups).damaged))
-    restored = restore(settings, backups, over=settings.data_dir)
-    assert restored.copied.left_out["parquet"] == "it cannot be used (a link)"
+    assert restore(settings, backups, over=settings.data_dir).copied.left_out["parquet"] == "it cannot be used (a link)"
     assert not any(settings.layout.parquet.glob("*"))
     backup(settings, backups, most=1)
     assert any(secret.rglob("*.parquet"))
@@ -433,20 +430,17 @@ def test_a_wrong_snapshot_is_refused(settings, backups):
         assert verify(settings, made.path).damaged[0].place == state.relative_to(made.path).as_posix(), title
     assert contents(settings.data_dir) == before
     copy = Path(shutil.copytree(settings.data_dir, settings.data_dir.with_name("copy")))
-    older, newest = sorted(copy.glob("raw/state-*"))
+    newest = max(copy.glob("raw/state-*"))
     newest.write_bytes(b"no snapshot")
-    restored = restore(settings, copy, over=settings.data_dir)
-    assert [*restored.copied.left_out] == [newest.relative_to(copy).as_posix()]
-    assert int(older.name[6:14]) < int(newest.name[6:14])
+    assert [*restore(settings, copy, over=settings.data_dir).copied.left_out] == [newest.relative_to(copy).as_posix()]
     head = newest_head(settings.layout)
     assert head is not None
     assert head.snapshot > int(newest.name[6:14]), "so that it is not taken for an old one"
 
 
-WRONG_PARTS = ("../x.parquet", "/tmp/x.parquet", "", ".", "../../state.db", "x\n-00001.parquet", "w-00001.parquet/../x")
-
-
-@pytest.mark.parametrize("name", WRONG_PARTS)
+@pytest.mark.parametrize(
+    "name", ["../x.parquet", "/tmp/x.parquet", "", ".", "../../state.db", "x\n-00001.parquet", "w-00001.parquet/../x"]
+)
 def test_a_record_of_parquet_files_leads_nowhere(settings, backups, name):
     path = first(backup(settings, backups).path, "parquet/_windows/2*")
     record = json.loads(path.read_bytes())
@@ -494,7 +488,7 @@ def test_a_damaged_state_store_is_named(settings, backups):
     assert verify(settings).damaged == ()
 
 
-def test_a_file_moves_into_a_lake_and_back(settings, backups, service, tmp_path, postgres_url):
+def test_a_file_moves_into_a_lake(settings, backups, service, tmp_path, postgres_url):
     before = shipments(settings)
     backup(settings, backups)
     moved = settings.model_copy(
@@ -509,8 +503,3 @@ def test_a_file_moves_into_a_lake_and_back(settings, backups, service, tmp_path,
     with target_of(moved).published() as connection:
         assert connection.execute(SHIPMENTS).fetchall() == before
     assert verify(moved).damaged == ()
-    back = settings.model_copy(update={"data_dir": tmp_path / "back"})
-    restore(back, backup(moved, tmp_path / "of the lake").path, creates_are_known=True)
-    night(back, service)
-    assert shipments(back) == before
-    assert verify(back).damaged == ()

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.bench import Bench, logged
-from wms_sandbox.transport import InProcess
 from wms_sync.targets.errors import ForgottenOrdersLostError
 from wms_sync.upkeep.forgotten_orders import add_to_list
 
@@ -32,7 +31,7 @@ def with_forgotten_orders(bench: Bench) -> None:
 
 
 @pytest.fixture
-def installed(bench: Bench, sandbox: InProcess) -> Bench:
+def installed(bench: Bench, sandbox) -> Bench:
     bench.begin(sandbox, with_forgotten_orders)
     return bench
 

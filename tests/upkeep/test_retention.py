@@ -57,8 +57,7 @@ def aged(bench: Bench, sandbox, settings_for) -> Bench:
     bench.settings = settings_for(sandbox, page_size=80, raw_retention_days=10)
     bench.first_sync(sandbox)
     grow_old(bench, "loaded", 11)
-    sandbox.sandbox.advance(seconds=3600, changed=40)
-    sandbox.sandbox.advance(seconds=10)
+    let_pass(sandbox.sandbox, seconds=3600, changed=40)
     bench.read()
     return bench
 
