@@ -232,7 +232,7 @@ def test_a_sandbox_takes_nothing_of_a_production(tmp_path, monkeypatch):
     monkeypatch.setenv("WMS_PAGE_SIZE", "7")
     monkeypatch.setenv("WMS_PUSH_ENABLED", "true")
     monkeypatch.setenv(DAGSTER_HOME, "production")
-    with ui.sandbox() as (environment, folder):
+    with ui.on_sandbox() as (environment, folder):
         read = subprocess.run([sys.executable, "-c", READ], env=environment, cwd=folder, stdout=subprocess.PIPE)
     own = tmp_path / ui.SANDBOX_FOLDER / "data"
     assert json.loads(read.stdout) == [f"sqlite:///{own / 'state.db'}", None, 1000, True]
