@@ -15,9 +15,6 @@ from benchmarks.measuring import measure
 from benchmarks.outputs import differences, summary
 from benchmarks.service import Service
 
-MIB = 2**20
-NOBODY = Service("http://127.0.0.1:9", "none")
-
 
 def test_the_contenders_store_the_same(tmp_path, monkeypatch, capsys):
     """Growth has the nights, over three copies of what was read."""
@@ -33,7 +30,7 @@ def test_the_contenders_store_the_same(tmp_path, monkeypatch, capsys):
 
 
 def test_memory_of_a_process_tree(tmp_path):
-    hold = f"bytearray([1]) * (60 * {MIB})"
+    hold = f"bytearray([1]) * (60 * {2**20})"
     code = (
         "import subprocess, sys, time;"
         f"child = subprocess.Popen([sys.executable, '-c', 'import time; held = {hold}; time.sleep(2)']);"
@@ -52,7 +49,7 @@ def test_what_contenders_stored_is_compared(tmp_path):
     }
     summaries = {}
     for contender, (orders, packages, rows, weight) in stored.items():
-        installation = Installation(contender, tmp_path, NOBODY)
+        installation = Installation(contender, tmp_path, Service("http://127.0.0.1:9", "none"))
         with duckdb.connect(installation.database) as connection:
             connection.execute("create schema if not exists main_data")
             connection.execute(f"create table {orders} (id bigint, status varchar, {weight} double)")

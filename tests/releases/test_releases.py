@@ -10,7 +10,6 @@ from sqlalchemy import Engine, inspect
 from tests.releases.freezing import FORGOTTEN, service, settings_of
 from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.runs import Operation
-from wms_sync.settings import Settings
 from wms_sync.state.engine import open_engine
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import backup
@@ -77,7 +76,7 @@ def test_an_upgraded_state_store_in_postgresql_has_the_schema_of_a_new_one(relea
 
 
 def test_the_data_folder_is_continued(folder, tmp_path):
-    """Old tables equal a rebuild of the old pages; a sync and a backup after them find nothing wrong."""
+    """Old tables equal a rebuild of the old pages; a sync and a backup keep them sound and the order forgotten."""
     served = service()
     settings = settings_of(folder, served)
     before = tmp_path / "before.duckdb"
@@ -94,11 +93,6 @@ def test_the_data_folder_is_continued(folder, tmp_path):
     run.sync()
     assert run.refreshed is not None
     assert run.refreshed.published
-    assert_sound(settings, tmp_path)
-
-
-def assert_sound(settings: Settings, tmp_path: Path) -> None:
-    """Neither the folder nor a backup of it is damaged, and the forgotten order is remembered."""
     assert not verify(settings).damaged
     backup(settings, tmp_path / "backups")
     assert not verify(settings, tmp_path / "backups").damaged

@@ -12,9 +12,6 @@ from tests.sql.scenario import fill
 from wms_sync.catalogue import marts
 from wms_sync.targets.database import create_empty
 
-CLIENTS = Path(__file__).parents[2] / ".clients"
-
-
 ATTACHED = """
 import sys, duckdb
 connection = duckdb.connect()
@@ -33,7 +30,7 @@ for mart in sys.argv[2:]:
 @pytest.mark.proof
 @pytest.mark.parametrize("version", ["1.1.3", "1.4.4", duckdb.__version__])
 def test_an_attached_mart_reads_its_own_file(version, tmp_path):
-    client = CLIENTS / f"duckdb-{version}"
+    client = Path(__file__).parents[2] / ".clients" / f"duckdb-{version}"
     if version != duckdb.__version__ and not client.is_dir():
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
     with duckdb.connect(tmp_path / "analytics.duckdb") as published:

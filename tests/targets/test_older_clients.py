@@ -9,7 +9,6 @@ import pytest
 
 from tests.bench import let_pass
 
-CLIENTS = Path(__file__).parents[2] / ".clients"
 READ = """
 import sys, duckdb
 connection = duckdb.connect(sys.argv[1], read_only=True)
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.proof
 
 @pytest.mark.parametrize("version", ["1.1.3", "1.3.2", "1.4.4"])
 def test_every_table_is_read_after_five_loads(version, bench, sandbox):
-    client = CLIENTS / f"duckdb-{version}"
+    client = Path(__file__).parents[2] / ".clients" / f"duckdb-{version}"
     if not client.is_dir():
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
     bench.first_sync(bench.transport)
