@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import pytest
+
 from tests.bench import queried
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry, rows_of_entry
@@ -24,6 +26,7 @@ def spoil(page, gift, id_=None):
     return page
 
 
+@pytest.mark.proof
 def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     """What is acknowledged is open again with the next value."""
     sandbox.sandbox.rewrite = partial(spoil, gift="blue")

@@ -413,7 +413,7 @@ def test_the_doctor_sums_it_up(service, settings_for):
     assert (ill["status page"].severity, "empty day" in ill) == ("warning", False)
 
 
-@pytest.mark.parametrize("asks", ["fields", "updated_at", ""])
+@pytest.mark.parametrize("asks", ["fields", pytest.param("updated_at", marks=pytest.mark.proof), ""])
 def test_the_doctor_fails_where_a_sync_would(service, settings_for, asks):
     service.sandbox.intercept = lambda request: Response("", 500) if asks in request.url.query else None
     assert "error" in {finding.severity for finding in examine(settings_for(service), transport=service)}

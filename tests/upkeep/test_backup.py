@@ -349,6 +349,7 @@ LEFT_OUT: tuple[tuple[str, str, str], ...] = (
 )
 
 
+@pytest.mark.proof
 def test_damage_in_a_backup_is_left_out_and_mended(settings, backups, service):
     """The next night makes it again; so it does with a page that was damaged before the backup."""
     before = shipments(settings)

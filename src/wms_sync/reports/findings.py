@@ -33,7 +33,7 @@ from wms_sync.state.run_records import SYNC
 from wms_sync.targets.errors import AnotherServiceError, ReadersInTheWay
 from wms_sync.targets.opening import log_notice
 from wms_sync.targets.target import is_gone, target_of
-from wms_sync.upkeep.recovery import refuse_another_service, refuse_places
+from wms_sync.upkeep.recovery import refuse_another_service, refuse_link
 
 SHOWN_ABOVE = {
     "nothing_was_quarantined_in_the_latest_load",
@@ -92,7 +92,8 @@ def _places(installation: Installation) -> Findings:
     """Yield a finding if the settings name other files, other tables or a different service than at the last run."""
     settings, store = installation.settings, installation.store
     try:
-        refuse_places(settings)
+        refuse_link(settings)
+        target_of(settings).refuse_others()
     except WmsSyncError as error:
         yield lasting_error("elsewhere", str(error), hides_others=True)
     try:

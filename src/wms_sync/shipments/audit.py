@@ -35,13 +35,12 @@ from wms_sync.shipments.load.audits import stored_shipments
 from wms_sync.shipments.read.clocks import served_later
 from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.listing import is_recent, listing_of, remembered
-from wms_sync.shipments.read.plan import new_name
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.raw import WindowIncomplete
 from wms_sync.shipments.read.shortfall import BEFORE_START
-from wms_sync.shipments.read.window import WindowReader
+from wms_sync.shipments.read.window import WindowReader, new_window
 from wms_sync.state.audits import Audit, MissingShipment
-from wms_sync.state.store import Run, Window
+from wms_sync.state.store import Run
 from wms_sync.targets.errors import DatabaseOpenError
 from wms_sync.targets.target import target_of
 
@@ -70,7 +69,7 @@ class SliceReader:
         landed: Callable[[str], None],
         warnings: Warnings,
     ) -> None:
-        self._run_id = run.id
+        self._run = run
         self._settings = settings = run.settings
         self._store = store = run.store
         self._landed = landed
@@ -120,7 +119,7 @@ class SliceReader:
             return False
         if last is not None and is_recent(SLICE_EVERY, last.read_at):
             return False
-        pending = any(window.run_id != self._run_id for window in self._store.windows("landed"))
+        pending = any(window.run_id != self._run.id for window in self._store.windows("landed"))
         return not pending and target_of(self._settings).is_published
 
     def _read(
@@ -131,7 +130,8 @@ class SliceReader:
             if half_read.reason == "audit":
                 self._store.abandon(half_read.id)
         highest = self._store.highest_id()
-        window = self._begin(after, settled)
+        window = new_window(self._run, self._listing, "audit", Interval(self._settings.start, settled))
+        self._store.begin_windows([window])
         piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead, self._listing.cut_by_interrupts():
@@ -148,7 +148,7 @@ class SliceReader:
         self._store.observe(BEFORE_START, before_start, self._settings.start.isoformat())
         audit = Audit(
             window_id=window.id,
-            run_id=self._run_id,
+            run_id=self._run.id,
             read_at=datetime.now(UTC),
             after_id=after,
             to_id=piece.to_id,
@@ -195,20 +195,6 @@ class SliceReader:
                 f"find {count_of(len(ids), 'other')} proves nothing."
             )
         return there, asked_at
-
-    def _begin(self, after: int, settled: datetime) -> Window:
-        window = Window(
-            id=new_name("audit", Interval(self._settings.start, settled)),
-            from_at=self._settings.start,
-            to_at=settled,
-            reason="audit",
-            run_id=self._run_id,
-            signature=f"after={after}&{self._listing.signature}",
-            service=self._settings.base_url,
-            omitted=self._listing.learned.selection.omitted,
-        )
-        self._store.begin_windows([window])
-        return window
 
 
 class _Slice:

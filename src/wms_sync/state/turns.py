@@ -154,7 +154,10 @@ class Turn:
         away = self.temporary(path.name)
         with suppress(FileNotFoundError):
             path.rename(away)
-            _remove(away)
+            if away.is_dir():
+                shutil.rmtree(away)
+            else:
+                away.unlink()
 
     def _take_earlier_folders_away(self) -> None:
         """Rename the folders of earlier turns, so that their paths no longer exist; then delete them."""
@@ -231,10 +234,3 @@ class Guarded(StatePart):
         with self.engine.begin() as connection:
             self.turn.verify(connection)
             yield connection
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink()

@@ -200,9 +200,3 @@ def refuse_link(settings: Settings) -> None:
     """Raise ``PublishedElsewhere`` if the published file is a link: a load would replace the link, not its file."""
     if settings.analytics == "file" and settings.layout.published.is_symlink():
         raise PublishedElsewhere(settings.layout.published)
-
-
-def refuse_places(settings: Settings) -> None:
-    """Raise the error that a run would raise if the tables are elsewhere, or belong to another installation."""
-    refuse_link(settings)
-    target_of(settings).refuse_others()

@@ -196,6 +196,7 @@ def fails_at_page(service, number):
     )
 
 
+@pytest.mark.proof
 def test_a_run_that_ends_after_coverage_was_withdrawn_loses_nothing(bench, sandbox, service):
     """Of a half-read window that reaches beyond, too: its pages are of the time before."""
     bench.settings = bench.settings.model_copy(update={"page_size": 5})

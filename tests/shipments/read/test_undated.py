@@ -62,6 +62,7 @@ def find_no_null(sandbox) -> None:
     sandbox.sandbox.intercept = lambda request: JSONResponse(NOTHING) if asks_for_undated(request) else None
 
 
+@pytest.mark.proof
 def test_they_and_their_first_change_arrive(bench, sandbox):
     """30 of 40 arrived, with exit code 0."""
     assert bench.read().warnings == ()

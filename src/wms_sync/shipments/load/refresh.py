@@ -190,7 +190,12 @@ class Refresh:
             note_published(self._run.store, self._target, size)
             self._run.store.mark_loaded(pending.landed)
         if pending.kept:
-            self._run.store.record_warnings({"kept": _kept_sentence(pending.kept)}, from_scratch=False)
+            listed = ", ".join(f"{count:,} of {table}" for table, count in sorted(pending.kept.items()))
+            text = (
+                f"The tables keep rows that no Parquet file has any more: {listed}. They stay as they are until the "
+                "service shows them again. `wms-sync verify` lists damaged files."
+            )
+            self._run.store.record_warnings({"kept": text}, from_scratch=False)
         # of the latest load: of this one, if it merged a window
         found = {result.check.name: result.offending if pending.merged else 0 for result in results}
         return RefreshReport(
@@ -263,15 +268,6 @@ def rebuild(run: Run) -> RefreshReport:
     logger.info("rebuilding every table from raw pages (run %(run)s)", {"run": run.id})
     with refusals_explained(*REFUSED):
         return Refresh(run, from_scratch=True).run()
-
-
-def _kept_sentence(kept: Mapping[str, int]) -> str:
-    """Return the warning that rows or versions in history stay because no Parquet file has them any more."""
-    listed = ", ".join(f"{count:,} of {table}" for table, count in sorted(kept.items()))
-    return (
-        f"The tables keep rows that no Parquet file has any more: {listed}. They stay as they are until the service "
-        "shows them again. `wms-sync verify` lists damaged files."
-    )
 
 
 @contextmanager

@@ -67,7 +67,8 @@ def not_landed(window: Window, layout: Layout, pages: Iterable[LandedPage], ther
 
     Raise ``WindowIncomplete`` if the listing contradicts the service's counts, or a landed page is damaged.
     """
-    listed = list(_numbered(there.listed()))
+    # ids in arrays, to save memory
+    listed = [(array("q", page.ids), page.records, page.count) for page in (page.envelope for page in there.listed())]
     held, counted = sum(records for _, records, _ in listed), [count for _, _, count in listed if count is not None]
     if counted and held < min(counted[0], counted[-1]) and counts.are_reliable():
         raise WindowIncomplete(
@@ -107,12 +108,6 @@ def _lost(asked: list[int], envelope: Envelope, there: Source) -> bool:
     if envelope.has_more or not set(envelope.ids) <= set(asked):
         return True
     return bool(absent and there.which(sorted(absent)))
-
-
-def _numbered(pages: Iterable[Page]) -> Iterator[tuple[array[int], int, int | None]]:
-    """Yield each page's ids (in an array, to save memory), its number of records, and its count."""
-    for page in pages:
-        yield array("q", page.envelope.ids), page.envelope.records, page.envelope.count
 
 
 def landed_ids(window: Window, layout: Layout, pages: Iterable[LandedPage]) -> Iterator[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from time import monotonic
 
 from msgspec import Struct
@@ -22,14 +23,14 @@ from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read import plan
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
-from wms_sync.shipments.read.counts import UNKNOWN, Counts, IntervalCutter
+from wms_sync.shipments.read.counts import Counts, IntervalCutter
 from wms_sync.shipments.read.listing import listing_of, settle, try_filter, warn_of_page_size
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
 from wms_sync.shipments.read.shortfall import BEFORE_START, ReadIncomplete, compare
-from wms_sync.shipments.read.window import WindowReader
+from wms_sync.shipments.read.window import WindowReader, new_window
 from wms_sync.state.store import COMPLETE_STATES, ReadPlan, Reason, Run, Window
 
 RECENT = timedelta(days=7)
@@ -84,7 +85,6 @@ class Reading:
         self._settings = settings
         self._store = store
         self._api = api
-        self._run_id = run.id
         self._warnings = warnings or Warnings()
         self._listing = listing_of(settings, api)
         self._counts = Counts(self._listing, self._warnings)
@@ -93,6 +93,7 @@ class Reading:
         )
         self._tally = Tally(watcher)
         self._landed = landed
+        self._begin = partial(new_window, run, self._listing)
         self._notes: list[str] = []
         served_later(api, store)
 
@@ -351,20 +352,6 @@ class Reading:
             return ()
         reaches = landed[0].served_at - self._overlap()
         return interval(max(window.from_at, reaches), window.to_at)
-
-    def _begin(self, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
-        """Return a new window with its expected number of records, so that a run that resumes it knows what remains."""
-        return Window(
-            id=plan.new_name(reason, part),
-            from_at=part.start,
-            to_at=part.end,
-            reason=reason,
-            run_id=self._run_id,
-            signature=self._listing.signature,
-            service=self._settings.base_url,
-            omitted=self._listing.learned.selection.omitted,
-            count_reported=expected or None,
-        )
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[tuple[str, ...], Mapping[str, Sequence[int]]]:
         """Read all windows. Return the ids of the windows that landed, and those on their pages, by window."""

@@ -16,21 +16,39 @@ from time import monotonic
 
 from msgspec.structs import replace
 
+from wms_sync.intervals import Interval
 from wms_sync.privacy.scrub import without_orders, without_persons
 from wms_sync.service.body import packed
 from wms_sync.service.errors import FilterIgnored, PagingBroken, Rejected
 from wms_sync.service.query import Page, Pager
+from wms_sync.service.shipments import ShipmentListing
 from wms_sync.settings import Settings
 from wms_sync.shipments.read import proof
-from wms_sync.shipments.read.counts import Counts
+from wms_sync.shipments.read.counts import UNKNOWN, Counts
+from wms_sync.shipments.read.plan import new_name
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, delete_unrecorded, land
-from wms_sync.state.store import StateStore, Window
+from wms_sync.state.store import Reason, Run, StateStore, Window
 
 
 class Stopped(Exception):
     """Reading stopped before the window was complete, because the run is ending."""
+
+
+def new_window(run: Run, listing: ShipmentListing, reason: Reason, part: Interval, expected: int = UNKNOWN) -> Window:
+    """Return a new window with its expected number of records, so that a run that resumes it knows what remains."""
+    return Window(
+        id=new_name(reason, part),
+        from_at=part.start,
+        to_at=part.end,
+        reason=reason,
+        run_id=run.id,
+        signature=listing.signature,
+        service=run.settings.base_url,
+        omitted=listing.learned.selection.omitted,
+        count_reported=expected or None,
+    )
 
 
 class WindowReader:
@@ -72,7 +90,10 @@ class WindowReader:
             self.ids[window.id] = array("q", proof.landed_ids(window, self._layout, landed))
             counted_last = None
             if last is None:
-                counted_last = self._read_on(window, source, Pager(), self._first(window, source))
+                page = source.first()
+                if page.envelope.count != window.count_reported:
+                    self._store.set_count(window.id, page.envelope.count)
+                counted_last = self._read_on(window, source, Pager(), page)
             elif last.next_cursor is not None:
                 page = source.at(last.next_cursor, counted=True)
                 counted_last = self._read_on(window, source, Pager(last.next_cursor, last.last_id), page)
@@ -131,12 +152,6 @@ class WindowReader:
 
     def _highest_id(self, window: Window) -> int | None:
         return max((page.last_id for page in self._store.pages(window.id) if page.last_id is not None), default=None)
-
-    def _first(self, window: Window, source: Source) -> Page:
-        page = source.first()
-        if page.envelope.count != window.count_reported:
-            self._store.set_count(window.id, page.envelope.count)
-        return page
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)

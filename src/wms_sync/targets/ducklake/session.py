@@ -202,7 +202,7 @@ def claim(settings: Settings, turn: Turn) -> None:
         return
     is_new = catalogue.newest_snapshot() is None
     if owner is not None and not is_new:
-        raise _replaced_by(owner, files)
+        raise LakeReplaced(files.where(LAKE_OWNER), str(owner))
     url = make_url(settings.database_url)
     place = f"{url.database} on {url.host or url.query.get('host') or 'this machine'}"
     mine = Owner(lake, place, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
@@ -217,11 +217,7 @@ def refuse_replaced(settings: Settings) -> None:
             return
         owner = _owner(files)
         if owner is not None and owner.lake != catalogue.identity():
-            raise _replaced_by(owner, files)
-
-
-def _replaced_by(owner: Owner, files: Files) -> LakeReplaced:
-    return LakeReplaced(files.where(LAKE_OWNER), str(owner))
+            raise LakeReplaced(files.where(LAKE_OWNER), str(owner))
 
 
 def _owner(files: Files) -> Owner | None:

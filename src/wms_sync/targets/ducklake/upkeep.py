@@ -101,8 +101,10 @@ def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, t
     with committed(settings, connection, turn):
         if keep > AT_ONCE:
             connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, older_than => $1)", [until])
-        elif earlier := _all_but_the_newest(connection):
-            connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, versions => {earlier})")
+        else:  # all but the newest by number, because their times come from different clocks
+            numbers = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(LAKE)}) order by all")
+            if earlier := [number for (number,) in numbers.fetchall()][:-1]:
+                connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, versions => {earlier})")
     old = "older_than => $1" if keep > AT_ONCE else "cleanup_all => true"
     deleted = 0
     for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
@@ -111,12 +113,6 @@ def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, t
         found = connection.execute(f"call {function}({literal(LAKE)}, {old})", [until] if keep > AT_ONCE else [])
         deleted += len(found.fetchall())
     return deleted
-
-
-def _all_but_the_newest(connection: duckdb.DuckDBPyConnection) -> list[int]:
-    """Return all snapshots but the newest, ordered by number, because their times come from different clocks."""
-    found = connection.execute(f"select snapshot_id from ducklake_snapshots({literal(LAKE)}) order by snapshot_id")
-    return [number for (number,) in found.fetchall()][:-1]
 
 
 def _put_together(
