@@ -271,6 +271,7 @@ def test_parquet_files_have_the_types_of_the_page(bench, sandbox):
     assert found == types
 
 
+@pytest.mark.proof
 def test_examples_that_load_elsewhere_give_the_published_tables(bench, sandbox, tmp_path, monkeypatch):
     bench.first_sync(sandbox)
     let_pass(sandbox.sandbox, seconds=7200, changed=40, new=5, packages_removed=12, orders=20)

@@ -120,6 +120,7 @@ def held(database: Path) -> dict[tuple[str, str], Any]:
         }
 
 
+@pytest.mark.proof
 def test_a_load_compacts_a_bloated_file(bench, sandbox, tmp_path, caplog):
     """The copy keeps everything."""
     sandbox.sandbox = Sandbox(FEWER)

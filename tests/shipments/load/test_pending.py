@@ -28,6 +28,7 @@ def load_up_to(bench, most: int) -> PendingWindows:
     return pending
 
 
+@pytest.mark.proof
 def test_a_load_with_a_limit_leaves_windows_to_another(bench, sandbox):
     """The first window is merged even if it has more shipments than the limit."""
     for _ in range(4):
