@@ -1,5 +1,7 @@
 """A load with a limit merges the first windows up to it; another load merges the rest."""
 
+import pytest
+
 from tests.bench import empty_tables, let_pass
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.pending import PendingWindows
