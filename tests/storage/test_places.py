@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from wms_sync.storage.files import (
     FilesUnavailable,
     NameTaken,
     OddName,
+    difference,
     unmarked,
 )
 from wms_sync.storage.opened import bucket_files
@@ -70,6 +72,23 @@ def test_files_are_put_read_listed_and_deleted(files: Files, turn):
         files.delete(turn, "raw/shipments/w")
         assert files.names("raw/shipments") == []
         assert files.size(RECORD) is None
+
+
+def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, turn):
+    """What another has deleted since the bucket was listed is missing."""
+    files, other = opened(in_bucket, tmp_path), opened(in_bucket, tmp_path, "other")
+    sha256 = hashlib.sha256(b"page").hexdigest()
+    with files.in_turn(turn):
+        key = files.put(turn, PAGE, b"page")
+        assert files.size(key) == 4
+        other.delete(turn, key)
+        records = ((4, sha256), (5, sha256), (4, "another"), (None, None))
+        gone = [difference(files, key, *record) for record in records]
+        assert gone == ["it is missing", "it has 4 bytes instead of 5", "it is missing", None]
+        key = files.put(turn, PAGE.replace("00001", "00002"), b"page")
+        found = [difference(files, key, *record) for record in records]
+        assert found == [None, "it has 4 bytes instead of 5", "it is altered: its SHA-256 differs", None]
+        assert difference(files, RECORD, None, None) == "it is missing"
 
 
 def test_files_of_the_workplace_are_kept(files: Files, turn):

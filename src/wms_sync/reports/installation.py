@@ -220,8 +220,8 @@ def read_installation(settings: Settings, store: StateStore, moment: datetime | 
         published_at = target.published_at
         with target.published() as connection:
             audits = records(connection.execute(sql_files.read("queries/last_audit.sql")))
-            results = records(connection.execute("select name, offending, finding from ops.checks"))
-            found = {row["name"]: (row["offending"], row["finding"]) for row in results}
+            results = connection.execute("select name, offending, finding from ops.checks").fetchall()
+            found = {name: result for name, *result in results}
             rows = row_counts(connection)
             has_found = rows["ops_quarantine"] or rows["ops_schema_drift"]
             return Installation(

@@ -178,7 +178,10 @@ def difference(files: Files, key: str, size: int | None, sha256: str | None) -> 
     if sha256 is None:
         return None
     [path] = files.local([key])
-    return None if sha256_of(Path(path)) == sha256 else "it is altered: its SHA-256 differs"
+    try:
+        return None if sha256_of(Path(path)) == sha256 else "it is altered: its SHA-256 differs"
+    except FileNotFoundError:  # deleted since the bucket was listed
+        return "it is missing"
 
 
 def sha256_of(path: Path) -> str:

@@ -26,9 +26,9 @@ from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.page import PageDamagedError, unpacked_page
 from wms_sync.shipments.flatten.window import (
-    DAMAGED,
     ParquetPart,
     flattened_window,
+    give_up,
     is_flattened,
     take_away_damaged,
     take_away_damaged_records,
@@ -37,7 +37,7 @@ from wms_sync.shipments.flatten.window import (
 from wms_sync.shipments.read.raw import damage
 from wms_sync.state.store import LandedPage, Run, StateStore
 from wms_sync.state.turns import Turn
-from wms_sync.storage.durable import sync_file
+from wms_sync.storage.durable import accessing, sync_file
 from wms_sync.storage.files import unmarked
 from wms_sync.targets.database import number_in
 from wms_sync.targets.errors import DatabaseOpenError, refusals_explained
@@ -118,9 +118,8 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) 
             try:
                 rewritten += _clean_page(layout, store, key, landed.get(name), order_ids)
             except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
-                store.abandon(window_id)
+                give_up(store, window_id, error)
                 layout.files.delete(store.turn, key)
-                logger.warning(DAMAGED, {"file": name, "window": window_id, "reason": error.reason})
         logger.info(
             "searched %(searched)d of %(windows)s, rewrote %(pages)s",
             {"searched": number, "windows": count_of(len(window_ids), "window"), "pages": count_of(rewritten, "page")},
@@ -137,10 +136,13 @@ def _clean_page(
     rewrite was recorded but interrupted: it is rewritten now.
     """
     harm = None if recorded is None else damage(layout, recorded)
+    [path] = map(Path, layout.files.local([key]))  # in a bucket, the copy that was just compared
     try:
-        content = without_orders(_content(layout, key), order_ids)
+        with accessing(path):
+            content = without_orders(unpacked_page(path.read_bytes(), Path(key)), order_ids)
     except ValueError:
         raise PageDamagedError(Path(key), harm or "it is not JSON") from None
+    layout.files.release(key)
     body = None if content is None else packed(content, suffix_of(key))
     sha256 = None if body is None else hashlib.sha256(body.landed).hexdigest()
     if recorded is not None and harm is not None and sha256 != recorded.sha256:
@@ -158,11 +160,6 @@ def _replaced(turn: Turn, layout: Layout, key: str, put: str) -> None:
     """Delete a file that was rewritten under a different key."""
     if put != key:
         layout.files.delete(turn, key)
-
-
-def _content(layout: Layout, key: str) -> bytes:
-    """Return the response in a raw page. Raise ``PageDamagedError``."""
-    return unpacked_page(layout.files.get(key), Path(key))
 
 
 def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBPyConnection) -> int:

@@ -18,7 +18,7 @@ from wms_sync.layout import CREATES, Layout, window_key
 from wms_sync.master_data.push import PUSH_LOCKS
 from wms_sync.settings import Settings, is_same_service
 from wms_sync.shipments.flatten.page import PageDamagedError
-from wms_sync.shipments.flatten.window import DAMAGED, is_flattened, refuse_damaged
+from wms_sync.shipments.flatten.window import give_up, is_flattened, refuse_damaged
 from wms_sync.state.holder import WRITER
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of
 from wms_sync.state.lock import lock_of
@@ -190,8 +190,7 @@ def _give_up_if_damaged(layout: Layout, store: StateStore, window: Window) -> No
     try:
         refuse_damaged(layout, store.pages(window.id))
     except PageDamagedError as error:
-        store.abandon(window.id)
-        logger.warning(DAMAGED, {"file": error.path.name, "window": window.id, "reason": error.reason})
+        give_up(store, window.id, error)
     finally:
         layout.files.release(window_key(window.id))
 

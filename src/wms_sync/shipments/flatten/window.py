@@ -45,7 +45,6 @@ from wms_sync.targets.database import receipts
 
 logger = logging.getLogger(__name__)
 PAGES_PER_BATCH = 20
-DAMAGED = "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again"
 _AGAIN = "%(file)s was damaged (%(reason)s) and is deleted: its window is flattened again or, without pages, read again"
 
 
@@ -131,10 +130,10 @@ def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> i
 
     Return their number.
     """
-    flattened = [flattened_window(layout, window) for window in window_ids if is_flattened(layout, window)]
+    flattened = (flattened_window(layout, window) for window in window_ids if is_flattened(layout, window))
     named = {key for window in flattened for key in window.by_key}
     keys = {key for table in tables() for key in layout.parquet_files(table.slug)}
-    left = [key for key in keys - named if window_of(name_of(key)) in window_ids]
+    left = sorted(key for key in keys - named if window_of(name_of(key)) in window_ids)
     for key in left:
         layout.files.delete(turn, key)
     return len(left)
@@ -239,6 +238,15 @@ def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
     reflatten(store.turn, layout, window_id)
     if is_dropped(layout, window_id):
         store.abandon(window_id)
+
+
+def give_up(store: StateStore, window_id: str, error: PageDamagedError) -> None:
+    """Abandon the window of a damaged page, so that it is read again."""
+    store.abandon(window_id)
+    logger.warning(
+        "%(file)s of window %(window)s is damaged (%(reason)s): the window will be read again",
+        {"file": error.path.name, "window": window_id, "reason": error.reason},
+    )
 
 
 def refuse_damaged(layout: Layout, landed: Sequence[LandedPage]) -> None:

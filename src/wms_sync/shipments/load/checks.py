@@ -195,9 +195,6 @@ class Sample(Struct, frozen=True):
             yield " | ".join(" ".join(cell.split()) for cell in row)
 
 
-NO_ROWS = Sample()
-
-
 class CheckResult(Struct, frozen=True):
     """The result of a check. ``finding`` describes the problem, with a few values; None if the check passed.
 
@@ -207,7 +204,7 @@ class CheckResult(Struct, frozen=True):
     check: Check
     offending: int
     finding: str | None
-    sample: Sample = NO_ROWS
+    sample: Sample = Sample()
 
     @property
     def passed(self) -> bool:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from wms_sync.catalogue import ops_tables, tables
 from wms_sync.grammar import count_of
 from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError
-from wms_sync.shipments.flatten.window import DAMAGED, take_away_damaged, take_away_damaged_records
+from wms_sync.shipments.flatten.window import give_up, take_away_damaged, take_away_damaged_records
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checks import CheckResult, check_tables, write_checks
 from wms_sync.shipments.load.merge import FOLLOWS, PERSONAL, started_over
@@ -236,8 +236,7 @@ class Refresh:
             if self._from_scratch or self._run.store.window(window_id).state != "loaded"
         ]
         for window_id, error in damaged.items():
-            self._run.store.abandon(window_id)
-            logger.warning(DAMAGED, {"file": error.path.name, "window": window_id, "reason": error.reason})
+            give_up(self._run.store, window_id, error)
         if needed:
             raise RawPagesDamagedError(needed)
 

@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from wms_sync.grammar import moment
 from wms_sync.service.client import GlobalApi
 from wms_sync.service.envelope import change_time
 from wms_sync.service.errors import FilterMisses, StatusError, Unauthorized
@@ -101,7 +102,7 @@ def found_by_filter(listing: ShipmentListing) -> int | None:
         return None
     shipment, changed_at = tried[0]
     raise FilterMisses(
-        f"Shipment {shipment} was last changed at {changed_at:%Y-%m-%d %H:%M:%S} UTC, and a filter on updated_at for "
+        f"Shipment {shipment} was last changed at {moment(changed_at)}, and a filter on updated_at for "
         "that second does not find it: the service compares minutes or dates, reads times in a zone other than UTC, or "
         "filters by something else. Reading by such a filter would lose changes, so nothing is read. Ask the operator "
         "of the service for a filter that compares seconds in UTC."
