@@ -128,8 +128,7 @@ def kinds_repeat(ids: Mapping[str, Ids]) -> bool:
 def _repeats(objects: Sequence[Any], route: Route) -> bool:
     """Return whether a list at the end of the route contains an object twice."""
     lists = list(filter(None, at_end(objects, route)))
-    ids = chain.from_iterable(lists)
-    return _repeat(map(id_of, ids), sum(map(len, lists))) and any(
+    return _repeat(map(id_of, chain.from_iterable(lists)), sum(map(len, lists))) and any(
         _repeat(map(id_of, part), len(part)) for part in lists
     )
 
@@ -229,17 +228,19 @@ class Gate:
         Raise ``ValueError`` or an error of msgspec if an object does not fit.
         """
         ids: list[Any] = []
+        inexact: dict[str, set[Any]] = {DECIMAL: set(), DATE: set()}
         for start in range(0, len(objects), AT_ONCE):
             decoded = self._decoders[kind].decode(b"[" + b",".join(objects[start : start + AT_ONCE]) + b"]")
             for route, duckdb_type in self._inexact[kind]:
-                if not all(loses_nothing(value, duckdb_type) for value in set(at_end(decoded, route))):
-                    raise ValueError("the value would change")
-            if any(_repeats(decoded, route) for route in self._with_ids[kind]):
-                raise ValueError("a list contains an object twice")
-            if kind == COLLECTION and any(map(may_be_stub, decoded)):
-                raise ValueError("a record may be a stub")
+                inexact[duckdb_type].update(at_end(decoded, route))
+            is_doubtful = kind == COLLECTION and any(map(may_be_stub, decoded))
+            if is_doubtful or any(_repeats(decoded, route) for route in self._with_ids[kind]):
+                raise ValueError("a record may be a stub, or a list contains an object twice")
             note_lists(sent, decoded, self._lists[kind])
             ids += map(id_of, decoded)
+        # most values repeat on a page, and each is checked in Python
+        if not all(loses_nothing(value, duckdb_type) for duckdb_type, some in inexact.items() for value in some):
+            raise ValueError("the value would change")
         return ids
 
 
