@@ -97,4 +97,4 @@ def test_every_check_is_an_asset_check(graph):
     nodes = {key.name: graph.get(key) for key in graph.asset_check_keys}
     expected = {check.name: (check.blocking, check.description) for check in checks()}
     assert {name: (nodes[name].blocking, nodes[name].description) for name in expected} == expected
-    assert nodes["every_shipment_is_in_its_mart_once"].key.asset_key == dg.AssetKey(["marts", "shipments"])
+    assert nodes["each_time_has_one_offset_in_a_time_zone"].key.asset_key == dg.AssetKey(["marts", "shipments"])

@@ -296,15 +296,20 @@ FOUND: list[tuple[str, list[Row], str, Sequence[object]]] = [
         [1, 2],
     ),
     (
-        "every_shipment_is_in_its_mart_once",
+        "each_time_has_one_offset_in_a_time_zone",
         [
-            ("warehouses", {"id": 1, "name": "West"}),
-            ("warehouses", {"id": 1, "name": "West again"}),
-            ("shipments", {"id": 1, "warehouse_id": 1}),
-            ("shipments", {"id": 2}),
+            ("ops_timezones", {"timezone": zone, "from_at": start, "to_at": end, "utc_offset_seconds": 0})
+            for zone, start, end in [
+                ("continues", "2026-01-01", "2026-01-03"),
+                ("continues", "2026-01-03", "2026-01-05"),
+                ("overlaps", "2026-01-01", "2026-01-03"),
+                ("overlaps", "2026-01-02", "2026-01-05"),
+                ("leaves a gap", "2026-01-01", "2026-01-03"),
+                ("leaves a gap", "2026-01-04", "2026-01-05"),
+            ]
         ],
-        "rows_in_mart",
-        [3],
+        "timezone",
+        ["leaves a gap", "overlaps"],
     ),
     *(
         (
