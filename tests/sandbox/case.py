@@ -57,8 +57,15 @@ def listing(section: str, query: str, answer: Answer, on: str = "service") -> Ca
 
 def rpc(section: str, method: str, params: Any, answer: Answer, on: str = "service", **envelope: Any) -> Case:
     """A request of the Merchant API, with Basic credentials of the sandbox."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params} | envelope
-    return Case(section, "POST", MERCHANT_API, answer, body=body, headers={"Authorization": BASIC}, on=on)
+    return Case(
+        section,
+        "POST",
+        MERCHANT_API,
+        answer,
+        body={"jsonrpc": "2.0", "id": 1, "method": method, "params": params} | envelope,
+        headers={"Authorization": BASIC},
+        on=on,
+    )
 
 
 BASIC = "Basic " + base64.b64encode(b"sandbox-merchant:sandbox-api-key").decode()
@@ -67,9 +74,8 @@ BASIC = "Basic " + base64.b64encode(b"sandbox-merchant:sandbox-api-key").decode(
 @deferred
 def has_status(response: Response, service: Service, /, status: int, says: str = "", **headers: str) -> None:
     """Only the status, this in the body, and these headers."""
-    assert response.status_code == status, response.text
-    assert says in response.text
-    assert {name: response.headers.get(name) for name in headers} == headers
+    shown = {name: response.headers.get(name) for name in headers}
+    assert (response.status_code, says in response.text, shown) == (status, True, headers), response.text
 
 
 REFUSALS = {
@@ -138,5 +144,4 @@ def walks(response: Response, service: Service, select: Callable[[list[int]], li
 def is_sorted(response: Response, service: Service, key: Callable[[Any], Any], *, falling: bool) -> None:
     """All shipments, in this order."""
     keys = [key(shipment) for shipment in response.json()["collection"]]
-    assert keys == sorted(keys, reverse=falling)
-    assert len(keys) == len(service.ids)
+    assert (keys, len(keys)) == (sorted(keys, reverse=falling), len(service.ids))

@@ -16,8 +16,7 @@ from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
 
 TOKEN = "a-token"
-NOW = datetime(2025, 6, 1, tzinfo=UTC)
-CONFIG = SandboxConfig(token=TOKEN, now=NOW, odd_values=True)
+CONFIG = SandboxConfig(token=TOKEN, now=datetime(2025, 6, 1, tzinfo=UTC), odd_values=True)
 AUTHORISED = {"Authorization": f"Bearer {TOKEN}"}
 LONGEST_NAME = "n" * 230
 
@@ -79,8 +78,11 @@ def used(fresh: Service) -> Service:
         fresh.post(LOCATION_TAGS, {"name": name, "color": "blue3"})
     fresh.sandbox.advance(seconds=60)
     fresh.sandbox.delete_location_tag(2)
-    fresh.post(LOCATION_TAGS, {"name": LONGEST_NAME, "color": "blue3"})
-    for body in ({"code": "ACME", "name": "Acme Stores"}, {"code": "OLD", "name": "Old", "status": "archived"}):
-        fresh.post(RETAILERS, body)
-    fresh.post(PRODUCTS, {"resource": {"type": "PackagingSupplies", "sku": "SKU-1", "name": "Tape"}})
+    for path, body in (
+        (LOCATION_TAGS, {"name": LONGEST_NAME, "color": "blue3"}),
+        (RETAILERS, {"code": "ACME", "name": "Acme Stores"}),
+        (RETAILERS, {"code": "OLD", "name": "Old", "status": "archived"}),
+        (PRODUCTS, {"resource": {"type": "PackagingSupplies", "sku": "SKU-1", "name": "Tape"}}),
+    ):
+        fresh.post(path, body)
     return fresh

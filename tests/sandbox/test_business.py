@@ -10,15 +10,24 @@ from tests.sandbox.conftest import start
 from wms_sandbox import texts
 
 Thing = dict[str, Any]
-FIELDS = {f"fields:{path}": "all" for path in ("order", "order.items", "order.status_history", "items", "packages")}
-FIELDS |= {"fields:packages.items": "all", "fields": "all", "sort": "id", "limit": "1000"}
+FIELDS = {
+    "fields": "all",
+    **{f"fields:{path}": "all" for path in ("order", "order.items", "order.status_history")},
+    **{f"fields:{path}": "all" for path in ("items", "packages", "packages.items")},
+    "sort": "id",
+    "limit": "1000",
+}
 DAYS, A_DAY = 45, 20
 """So many days, and so many shipments on each."""
 OPEN = {"new", "picking", "picked", "packing", "packed"}
 
 
 class Business:
-    """What a sandbox shows: shipments, and orders and items by id."""
+    """What a sandbox shows: shipments, and orders and items by id.
+
+    ``due`` are those shipped or open that should be shipped by now, ``stuck`` how many days the open ones of them are
+    over their day.
+    """
 
     def __init__(self, seed: int, days_passed: int) -> None:
         service = start(seed=seed, shipments=DAYS * A_DAY, days=DAYS, families=400, odd_values=False)
@@ -30,6 +39,9 @@ class Business:
         self.shipments: list[Thing] = page["collection"]
         self.orders: dict[int, Thing] = {order["id"]: order for order in page["included"]["Order"]}
         self.items: dict[int, Thing] = {item["id"]: item for item in page["included"]["ShipmentItem"]}
+        judged = [each for each in self.shipments if each["status"] in {"shipped", *OPEN}]
+        self.due = [each for each in judged if ship_by(each) < self.today]
+        self.stuck = [(self.today - ship_by(each)).days for each in self.due if each["status"] in OPEN]
 
     def order(self, shipment: Thing) -> Thing:
         return self.orders[shipment["order"]["id"]]
@@ -37,29 +49,19 @@ class Business:
     def quantities(self, shipment: Thing) -> list[Thing]:
         return [self.items[item["id"]] for item in shipment["items"]]
 
-    def due(self) -> list[Thing]:
-        """What is shipped or open, and should be shipped by now."""
-        judged = {"shipped", *OPEN}
-        return [each for each in self.shipments if each["status"] in judged and ship_by(each) < self.today]
-
     def share(self, *, since: date = date.min, until: date = date.max, slow: tuple[bool, ...] = (True, False)) -> float:
         """The share that was shipped by its day, of those of days and of carriers that are slow or not."""
         on_time: list[bool] = [
             each["status"] == "shipped" and each["packed_at"][:10] <= each["target_ship_date"]
-            for each in self.due()
+            for each in self.due
             if since <= ship_by(each) < until and (each["shipping_carrier_code"] == "usps") in slow
         ]
         return sum(on_time) / len(on_time)
 
     def weeks(self) -> list[float]:
         """The share of each whole week, the worst first."""
-        mondays = {ship_by(each) - timedelta(days=ship_by(each).weekday()) for each in self.due()}
-        whole = sorted(mondays)[1:-1]
-        return sorted(self.share(since=monday, until=monday + timedelta(days=7)) for monday in whole)
-
-    def stuck(self) -> list[int]:
-        """How many days the open shipments are over their day."""
-        return [(self.today - ship_by(each)).days for each in self.due() if each["status"] in OPEN]
+        mondays = {ship_by(each) - timedelta(days=ship_by(each).weekday()) for each in self.due}
+        return sorted(self.share(since=day, until=day + timedelta(days=7)) for day in sorted(mondays)[1:-1])
 
 
 def ship_by(shipment: Thing) -> date:
@@ -72,8 +74,8 @@ TRUE_OF_THE_BUSINESS: dict[str, Callable[[Business], bool]] = {
     "one carrier is clearly worse": lambda business: (
         business.share(slow=(True,)) + 0.04 < business.share(slow=(False,))
     ),
-    "a few are stuck": lambda business: 0 < len(business.stuck()) < 2 * A_DAY,
-    "some for more than two days": lambda business: max(business.stuck()) > 2,
+    "a few are stuck": lambda business: 0 < len(business.stuck) < 2 * A_DAY,
+    "some for more than two days": lambda business: max(business.stuck) > 2,
     "shipments have known statuses": lambda business: (
         {each["status"] for each in business.shipments} <= {*texts.SHIPMENT_STATUSES[:-1]}
     ),

@@ -26,8 +26,12 @@ class Data:
         packages = [package for shipment in shipments for package in shipment["packages"]]
         items = [item for package in packages for item in package["items"]]
         self.included: Mapping[str, list[Thing]] = page["included"]
-        inline = {"Shipment": shipments, "ShipmentPackage": packages, "ShipmentPackageItem": items}
-        self.of: Mapping[str, list[Thing]] = {**self.included, **inline}
+        self.of: Mapping[str, list[Thing]] = {
+            **self.included,
+            "Shipment": shipments,
+            "ShipmentPackage": packages,
+            "ShipmentPackageItem": items,
+        }
         self.ids = {kind: {thing["id"] for thing in things} for kind, things in self.included.items()}
         self.updates: list[str] = values(shipments, "updated_at")
         self.containers = [each for solution in self.of["ShipmentPackingSolution"] for each in solution["containers"]]
@@ -228,9 +232,11 @@ def test_what_is_true_of_the_data(data: Data, what: str):
     assert TRUE_OF_THE_DATA[what](data)
 
 
-ALWAYS = {"unique_id", "status", "state", "created_at", "updated_at", "items", "packages", "order", "code", "name"}
-ALWAYS |= {"label", "merchant", "brands", "quantity", "containers", "shipments", "packaging", "collected_data"}
-ALWAYS |= {"order_item", "reservations", "packing_solution_providers", "batch_tag", "retailer", *CONDITIONAL}
+ALWAYS = {
+    *("unique_id", "status", "state", "created_at", "updated_at", "items", "packages", "order", "code", "name"),
+    *("label", "merchant", "brands", "quantity", "containers", "shipments", "packaging", "collected_data"),
+    *("order_item", "reservations", "packing_solution_providers", "batch_tag", "retailer", *CONDITIONAL),
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -238,9 +244,10 @@ def test_every_field_has_values_nulls_and_gaps(data: Data, kind: str):
     """Products have the options of their own kind only."""
     options = {name for name, _ in OPTIONS.values()} if kind == "Product" else set()
     fields, things = set(KINDS[kind].fields) - options, data.of[kind]
-    never_null = ALWAYS | ({"sku"} if kind == "Product" else set())
     assert {field for field in fields if given(things, field) == []} == set()
-    assert {field for field in fields if all(thing.get(field, "") is not None for thing in things)} <= never_null
+    assert {field for field in fields if all(thing.get(field, "") is not None for thing in things)} <= (
+        ALWAYS | ({"sku"} if kind == "Product" else set())
+    )
     assert kind in {"Warehouse", "ThirdPartyBillingGroup", "Brand", "Merchant", "ShipmentPackingSolution"} or any(
         field not in thing for thing in things for field in fields
     )
@@ -290,8 +297,7 @@ REFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 def test_a_reference_leads_to_an_object(data: Data, kind: str, field: str):
     """Some may refer to something that no page includes."""
     found = references(data.of[kind], field)
-    assert found
-    assert {of for of, _ in found} <= set(REFERENCES[kind][field])
+    assert set() < {of for of, _ in found} <= set(REFERENCES[kind][field])
     assert field in {"product", "retailer", "parent_retailer", "shipments", "container", "infill"} or all(
         id_ in data.ids[of] for of, id_ in found
     )

@@ -30,10 +30,6 @@ def create(sandbox):
         yield lambda: send_create(api, LOCATION_TAGS.endpoint, {"name": "Fragile", "color": "red1"})
 
 
-def statuses(sandbox) -> list[int]:
-    return [request.status for request in sandbox.sandbox.requests]
-
-
 NAME = "/api/global/v1/inventory/location-tags"
 DEEP = b"[" * 3000 + b"]" * 3000
 FIVE = b'{"resource": {"type": "LocationTag", "id": 5}}'
@@ -71,9 +67,8 @@ def json_of(body: bytes, status: int = 201) -> Response:
 )
 def test_what_counts_as_done(sandbox, create, answer, id_, warnings):
     answer_first(sandbox, 1, lambda: answer)
-    created = create()
-    assert (created.id, created.warnings) == (id_, created.warnings if warnings is None else warnings)
-    assert statuses(sandbox) == [answer.status_code]
+    created, requests = create(), len(sandbox.sandbox.requests)
+    assert (created.id, created.warnings, requests) == (id_, created.warnings if warnings is None else warnings, 1)
 
 
 @pytest.mark.parametrize(
@@ -145,92 +140,8 @@ def test_a_refusal_is_shown(sandbox, create, answer, keys, says):
     with pytest.raises(Rejected) as error:
         create()
     _, _, said = str(error.value).partition(f"answered {answer.status_code}: ")
-    assert said == says
-    assert [problem.key for problem in error.value.problems] == keys
-    assert statuses(sandbox) == [answer.status_code]
-
-
-@pytest.mark.parametrize(
-    ("what", "answer", "says"),
-    [
-        # what answers, its answer, what is said of it
-        ("nobody", Disconnect(), "sent but not answered"),
-        ("nobody, though it was done", AnswerLost(), "sent but not answered"),
-        *(
-            (
-                f"a proxy with {status}, though it was done",
-                ProxyAnswer(status),
-                f"answered {status}.*may have taken effect",
-            )
-            for status in (304, 408, 500, 502, 503, 504)
-        ),
-        # a 403 of a firewall counted as a wrong token, so that nothing had been done
-        *((name, in_its_place(name, done=False), "maintenance|Blocked") for name in IN_ITS_PLACE),
-        *(
-            (f"{name}, though it was done", in_its_place(name, done=True), "maintenance|Blocked")
-            for name in IN_ITS_PLACE
-        ),
-        # a page that was called JSON counted as a create that was done
-        *(
-            (
-                f"a page of {kind}",
-                Response("<html>please log in</html>", 200, media_type=kind),
-                r"It says: please log in\..*WMS_BASE_URL",
-            )
-            for kind in ("text/html", "application/json")
-        ),
-        *(
-            (f"a {status} with errors", JSONResponse(body, status), said)
-            for status in (200, 201)
-            for body, said in (
-                ({"errors": [{"type": "unable_to_process", "message": "No room."}]}, "No room."),
-                ({"resource": None, "errors": ["odd"]}, "odd"),
-                ({"error": {"code": 6}}, "error.code: 6"),
-                ({"errors": [[]]}, "no readable reason"),
-            )
-        ),
-        # these were taken for done and never sent again, though nothing may have been created
-        *(
-            (f"a {status} of something else", JSONResponse(body, status), said)
-            for status, body, said in (
-                (200, {"success": False, "message": "The name is not allowed."}, "200.*The name is not allowed"),
-                (200, {"status": "error", "resource": None}, "200.*error"),
-                (207, {"results": [{"status": 422}]}, "207.*422"),
-                (200, ["In maintenance"], "200.*In maintenance"),
-                (200, "In maintenance", "200.*In maintenance"),
-                (202, {"queued": True}, "202"),
-                (202, {}, "202"),
-                (202, {"resource": {"type": "LocationTag"}}, "202"),
-            )
-        ),
-        *(
-            ("a failure in other words", json_of(body, 500), "answered 500")
-            for body in (
-                b"",
-                b"{}",
-                b'{"message": "Endpoint request timed out"}',
-                b'{"errors": []}',
-                b'{"errors": [{"message": "upstream timed out"}]}',
-                b'{"errors": [{"type": "appl',
-            )
-        ),
-        *(
-            (
-                "the address of something below",
-                Response("", 302, {"Location": to}),
-                "A 302 can also mean that the request",
-            )
-            for to in (f"{NAME}/7", "location-tags/7?fields=all")
-        ),
-        ("see other", Response("", 303, {"Location": "/elsewhere"}), "answered 303"),
-    ],
-)
-def test_what_is_in_doubt_and_sent_once(sandbox, create, what, answer, says):
-    answer_first(sandbox, 99, lambda: answer)
-    with pytest.raises(InDoubt, match=says):
-        create()
-    assert len(sandbox.sandbox.requests) == 1
-    assert len(sandbox.sandbox.location_tags()) == what.endswith("it was done")
+    named = [problem.key for problem in error.value.problems]
+    assert (said, named, len(sandbox.sandbox.requests)) == (says, keys, 1)
 
 
 @pytest.mark.parametrize("status", [200, 403, 422, 500])
@@ -288,46 +199,122 @@ def test_in_use_is_said_of_the_key_itself(field, value, key, message, in_use):
     assert already_in_use(refusal, field, value) is in_use
 
 
-@pytest.mark.parametrize(
-    ("answer", "error", "says"),
-    [
-        # what answers every request, the error, what it says
-        (failed(403, "Not for this token."), Unauthorized, r"WMS_API_TOKEN.*Not for this token\."),
-        *(
-            (Response("", status, headers={"Location": to}), RedirectRefused, "WMS_BASE_URL")
-            for status, to in (
-                (307, "http://127.0.0.2/"),
-                (302, f"/login?next={NAME}/7"),
-                (302, "http://x[/y"),
-                (308, f"{NAME}/7"),
-                (301, f"https://127.0.0.1{NAME}"),
-            )
-        ),
-        # the service says so itself that nothing was done; too many requests need no word
-        *((failed(status), Busy, "Please try again later") for status in (409, 429)),
-        *((failed(status), ServiceFailed, "Please try again later") for status in (408, 500, 502, 503)),
-        *((Response("<html>trouble</html>", status), Busy, str(status)) for status in (409, 429)),
-        # a 409 is too many requests, or a refusal by what it says
+IN_DOUBT: list[tuple[str, Response, str]] = [
+    # what answers, its answer, what is said of it
+    ("nobody", Disconnect(), "sent but not answered"),
+    ("nobody, though it was done", AnswerLost(), "sent but not answered"),
+    *(
         (
-            JSONResponse(
-                {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]},
-                409,
-            ),
-            Rejected,
-            "name: in use",
+            f"a proxy with {status}, though it was done",
+            ProxyAnswer(status),
+            f"answered {status}.*may have taken effect",
+        )
+        for status in (304, 408, 500, 502, 503, 504)
+    ),
+    # a 403 of a firewall counted as a wrong token, so that nothing had been done
+    *((name, in_its_place(name, done=False), "maintenance|Blocked") for name in IN_ITS_PLACE),
+    *((f"{name}, though it was done", in_its_place(name, done=True), "maintenance|Blocked") for name in IN_ITS_PLACE),
+    # a page that was called JSON counted as a create that was done
+    *(
+        (
+            f"a page of {kind}",
+            Response("<html>please log in</html>", 200, media_type=kind),
+            r"It says: please log in\..*WMS_BASE_URL",
+        )
+        for kind in ("text/html", "application/json")
+    ),
+    *(
+        (f"a {status} with errors", JSONResponse(body, status), said)
+        for status in (200, 201)
+        for body, said in (
+            ({"errors": [{"type": "unable_to_process", "message": "No room."}]}, "No room."),
+            ({"resource": None, "errors": ["odd"]}, "odd"),
+            ({"error": {"code": 6}}, "error.code: 6"),
+            ({"errors": [[]]}, "no readable reason"),
+        )
+    ),
+    # these were taken for done and never sent again, though nothing may have been created
+    *(
+        (f"a {status} of something else", JSONResponse(body, status), said)
+        for status, body, said in (
+            (200, {"success": False, "message": "The name is not allowed."}, "200.*The name is not allowed"),
+            (200, {"status": "error", "resource": None}, "200.*error"),
+            (207, {"results": [{"status": 422}]}, "207.*422"),
+            (200, ["In maintenance"], "200.*In maintenance"),
+            (200, "In maintenance", "200.*In maintenance"),
+            (202, {"queued": True}, "202"),
+            (202, {}, "202"),
+            (202, {"resource": {"type": "LocationTag"}}, "202"),
+        )
+    ),
+    *(
+        ("a failure in other words", json_of(body, 500), "answered 500")
+        for body in (
+            b"",
+            b"{}",
+            b'{"message": "Endpoint request timed out"}',
+            b'{"errors": []}',
+            b'{"errors": [{"message": "upstream timed out"}]}',
+            b'{"errors": [{"type": "appl',
+        )
+    ),
+    *(
+        (
+            "the address of something below",
+            Response("", 302, {"Location": to}),
+            "A 302 can also mean that the request",
+        )
+        for to in (f"{NAME}/7", "location-tags/7?fields=all")
+    ),
+    ("see other", Response("", 303, {"Location": "/elsewhere"}), "answered 303"),
+]
+WITHOUT_EFFECT: list[tuple[Response, type[ApiError], str]] = [
+    # what answers every request, the error, what it says
+    (failed(403, "Not for this token."), Unauthorized, r"WMS_API_TOKEN.*Not for this token\."),
+    *(
+        (Response("", status, headers={"Location": to}), RedirectRefused, "WMS_BASE_URL")
+        for status, to in (
+            (307, "http://127.0.0.2/"),
+            (302, f"/login?next={NAME}/7"),
+            (302, "http://x[/y"),
+            (308, f"{NAME}/7"),
+            (301, f"https://127.0.0.1{NAME}"),
+        )
+    ),
+    # the service says so itself that nothing was done; too many requests need no word
+    *((failed(status), Busy, "Please try again later") for status in (409, 429)),
+    *((failed(status), ServiceFailed, "Please try again later") for status in (408, 500, 502, 503)),
+    *((Response("<html>trouble</html>", status), Busy, str(status)) for status in (409, 429)),
+    # a 409 is too many requests, or a refusal by what it says
+    (
+        JSONResponse(
+            {"errors": [{"type": "conflict", "message": "no", "details": [{"key": "name", "message": "in use"}]}]},
+            409,
         ),
-        (failed(409, "A location tag with this name already exists."), Rejected, "already exists"),
-        (failed(409, "The request conflicts with the state of the resource."), Rejected, "conflicts"),
-        (failed(409, "Too many concurrent requests."), Busy, "concurrent"),
-        (failed(409, "The record is locked."), Busy, "locked"),
-        (failed(409, "The name is already in use by a request that is in progress."), Busy, "in progress"),
-        (failed(409, "Conflict.", Retry_After="0.01"), Busy, "Conflict"),
-        (Response("", 409), Busy, "409"),
+        Rejected,
+        "name: in use",
+    ),
+    (failed(409, "A location tag with this name already exists."), Rejected, "already exists"),
+    (failed(409, "The request conflicts with the state of the resource."), Rejected, "conflicts"),
+    (failed(409, "Too many concurrent requests."), Busy, "concurrent"),
+    (failed(409, "The record is locked."), Busy, "locked"),
+    (failed(409, "The name is already in use by a request that is in progress."), Busy, "in progress"),
+    (failed(409, "Conflict.", Retry_After="0.01"), Busy, "Conflict"),
+    (Response("", 409), Busy, "409"),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "says", "is_done"),
+    [
+        *((answer, InDoubt, says, what.endswith("it was done")) for what, answer, says in IN_DOUBT),
+        *((answer, error, says, False) for answer, error, says in WITHOUT_EFFECT),
     ],
 )
-def test_what_ends_a_create_without_effect(sandbox, create, answer, error, says):
+def test_what_is_in_doubt_or_without_effect(sandbox, create, answer, error, says, is_done):
+    """What is in doubt is sent once."""
     answer_first(sandbox, 99, lambda: answer)
     with pytest.raises(error, match=says):
         create()
     times = IMPATIENT.attempts if issubclass(error, Busy | ServiceFailed) else 1
-    assert (statuses(sandbox), sandbox.sandbox.location_tags()) == ([answer.status_code] * times, [])
+    assert (len(sandbox.sandbox.requests), len(sandbox.sandbox.location_tags())) == (times, is_done)

@@ -36,10 +36,6 @@ SENT_FOR_EVER = {
 }
 
 
-class Drips(ThreadingTCPServer):
-    daemon_threads = True
-
-
 @contextmanager
 def dripping(piece: bytes, *beginnings: bytes):
     """A server that begins its answers so, one after the other on a connection, and sends pieces after the last one."""
@@ -54,7 +50,8 @@ def dripping(piece: bytes, *beginnings: bytes):
                     sleep(EVERY)
                     self.request.sendall(piece)
 
-    with Drips(("127.0.0.1", 0), Drip) as server:
+    with ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+        server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
@@ -75,14 +72,20 @@ def test_a_read_ends_with_its_deadline(name):
 
 def test_a_silence_ends_with_its_time_limit():
     """Long before the deadline, which large pages need."""
-    limits = TimeLimits(connect=2, read=0.1, answer=3)
-    with dripping(b"", HEAD) as url, client(url, limits) as api, pytest.raises(Unreachable, match="ReadTimeout"):
+    with (
+        dripping(b"", HEAD) as url,
+        client(url, TimeLimits(connect=2, read=0.1, answer=3)) as api,
+        pytest.raises(Unreachable, match="ReadTimeout"),
+    ):
         api.get("/x", read=bytes)
 
 
 def test_a_refusal_without_end_is_a_refusal():
-    refusal = b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n"
-    with dripping(b" ", refusal) as url, client(url) as api, pytest.raises(ServiceFailed, match="502"):
+    with (
+        dripping(b" ", b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n") as url,
+        client(url) as api,
+        pytest.raises(ServiceFailed, match="502"),
+    ):
         api.get("/x", read=bytes)
 
 

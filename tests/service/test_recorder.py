@@ -39,8 +39,9 @@ def page() -> dict[str, Any]:
         [("sort", "id"), ("limit", "20"), ("count", "1"), *Selection(include_addresses=True).params]
     )
     with httpx.Client(transport=InProcess(Sandbox(FEWER)), base_url=InProcess.base_url) as client:
-        content = client.get(PATH, params=params, headers={"Authorization": "Bearer sandbox-token"}).json()
-    assert isinstance(content, dict)
+        content: dict[str, Any] = client.get(
+            PATH, params=params, headers={"Authorization": "Bearer sandbox-token"}
+        ).json()
     return content
 
 
@@ -66,8 +67,7 @@ def answering(*answers: httpx.Response) -> httpx.MockTransport:
 
 def recorded(folder, answers, **asked: Any) -> list[dict[str, Any]]:
     """The exchanges of these requests with these answers."""
-    recorder = Recorder(folder, HOST, transport=answering(*answers))
-    with httpx.Client(transport=recorder, base_url=HOST) as client:
+    with httpx.Client(transport=Recorder(folder, HOST, transport=answering(*answers)), base_url=HOST) as client:
         for _ in answers:
             client.get(**{"url": PATH, **asked})
             client.cookies.clear()
@@ -77,15 +77,14 @@ def recorded(folder, answers, **asked: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
 def test_what_is_planted_everywhere_is_in_no_byte_of_a_recording(page, tmp_path, plant):
     text = str(plant)
-    said = {name.encode(): text.encode() for name in (*HEADERS, "set-cookie", "x-request-id", "location", "via")}
-    del said[b"content-encoding"]
+    named = {*HEADERS, "set-cookie", "x-request-id", "location", "via"} - {"content-encoding"}
     links = page | {"next": f"{HOST}{PATH}?name={text}&cursor_start={text}#{text}", "previous": f"/{text}?{text}"}
     error = {"type": text, "message": f"{text} is unknown.", "details": [{"key": text, "message": f"'{text}'?"}]}
     answers = [
         httpx.Response(200, json=planted(page, plant)),
         httpx.Response(200, json=planted(page, {text: plant})),
         httpx.Response(200, json=keyed(page, plant)),
-        httpx.Response(200, json=links, headers=said),
+        httpx.Response(200, json=links, headers={name.encode(): text.encode() for name in named}),
         httpx.Response(400, json={"errors": [error], "message": text, "status": text, text: text}),
         httpx.Response(200, json=plant),
         httpx.Response(200, json=[plant, [plant]]),
@@ -114,8 +113,7 @@ def leaves(value: Any, key: str = "") -> list[tuple[str, Any]]:
 
 def test_a_page_keeps_its_form(page, tmp_path):
     """Keys, times, codes, numbers, and the order of ids; a text has one stand-in, of its length."""
-    (exchange,) = recorded(tmp_path / "new", [httpx.Response(200, json=page)])
-    shown = exchange["body"]
+    shown = recorded(tmp_path / "new", [httpx.Response(200, json=page)])[0]["body"]
     before, after = leaves(page), leaves(shown)
     assert [type(value) for _, value in before] == [type(value) for _, value in after]
     known = [(was, now) for was, now in zip(before, after, strict=True) if was[0] == now[0]]
@@ -128,8 +126,7 @@ def test_a_page_keeps_its_form(page, tmp_path):
     }
     assert len({was for was, _ in replaced}) == len({now for _, now in replaced}) == len(replaced) > 50
     assert [(was, now) for was, now in replaced if len(was) != len(now)] == []
-    pairs = zip(page["collection"], shown["collection"], strict=True)
-    [moved] = {replacement["id"] - shipment["id"] for shipment, replacement in pairs}
+    [moved] = {now["id"] - was["id"] for was, now in zip(page["collection"], shown["collection"], strict=True)}
     cursor = shown["meta"]["cursor_start"]
     assert cursor - page["meta"]["cursor_start"] == moved != 0
     assert shown["next"].endswith(f"cursor_start={cursor}")
@@ -137,9 +134,12 @@ def test_a_page_keeps_its_form(page, tmp_path):
 
 def test_a_request_and_its_answers_fit_after_the_replacement(tmp_path):
     body = {"collection": [{"type": "Shipment", "id": 100_234, "unique_id": "S-0815"}], "has_more": False}
-    asked = {"params": [("filter", "id{gt:100233,lt:100235}"), ("filter", "unique_id:S-0815")]}
-    asked["params"] += [("filter", "id{in:[100234,7]}"), ("filter", "updated_at{null:true}"), ("limit", "1000")]
-    (exchange,) = recorded(tmp_path / "new", [httpx.Response(200, json=body)], **asked)
+    filters = ("id{gt:100233,lt:100235}", "unique_id:S-0815", "id{in:[100234,7]}", "updated_at{null:true}")
+    (exchange,) = recorded(
+        tmp_path / "new",
+        [httpx.Response(200, json=body)],
+        params=[*(("filter", each) for each in filters), ("limit", "1000")],
+    )
     (shipment,) = exchange["body"]["collection"]
     assert exchange["request"] == (
         f"GET {PATH}?filter=id{{gt:{shipment['id'] - 1},lt:{shipment['id'] + 1}}}"
@@ -157,8 +157,7 @@ def test_what_is_not_json_survives_as_its_type_and_length(tmp_path):
     ]
     exchanges = recorded(tmp_path / "new", answers)
     assert exchanges[0]["headers"] == headers | {"content-type": "text/html; charset=utf-8"}
-    kept = [(exchange["status"], exchange["length"]) for exchange in exchanges]
-    assert kept == [(503, 13), (200, len(packed)), (204, 0)]
+    assert [(each["status"], each["length"]) for each in exchanges] == [(503, 13), (200, len(packed)), (204, 0)]
 
 
 def test_a_request_without_an_answer_is_recorded_and_replayed_as_such(tmp_path):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from tests.sql.scenario import fill, load
+from tests.sql.scenario import ROWS, load, write
 from wms_sync.targets.database import create_empty
 
 
@@ -32,5 +32,6 @@ def scenario(request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnecti
     with duckdb.connect() as connection:
         connection.execute(f"set timezone = '{request.param}'")
         create_empty(connection)
-        fill(connection)
+        write(connection, ROWS)
+        load(connection)
         yield connection

@@ -5,7 +5,7 @@ from the product nothing but the opened pages.
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -24,8 +24,9 @@ PRODUCT_KINDS = {
     *(f"Packaging{kind}" for kind in ("Container", "Supplies", "Infill", "DataCollection", "Instruction")),
 }
 KILOGRAMS = {"lb": 0.45359237, "oz": 0.028349523125, "g": 0.001, "kg": 1.0}
-OPEN_SHIPMENT = {"new": True, "picking": True, "picked": True, "packing": True, "packed": True}
-OPEN_SHIPMENT |= {"shipped": False, "canceled": False, "voided": False}
+OPEN_SHIPMENT = dict.fromkeys(("new", "picking", "picked", "packing", "packed"), True) | dict.fromkeys(
+    ("shipped", "canceled", "voided"), False
+)
 OPEN_ORDER = {"new": True, "processing": True, "holded": True, "complete": False, "canceled": False}
 WAITS = ("partial_backorder", "backordered", "delayed_shipment", "unresolved", "invalid_address", "unable_to_process")
 OPEN_ORDER_STATUS = OPEN_ORDER | dict.fromkeys(WAITS, True)
@@ -54,7 +55,9 @@ class Service:
             index = {(kind, thing["id"]): thing for kind, things in included.items() for thing in things}
             for kind, things in {"Shipment": page["collection"], **included}.items():
                 for thing in things:
-                    whole = _completed(thing, index) if kind in {"Shipment", "Order"} else thing
+                    owned = ("items", "status_history", "shipping_address") if kind in {"Shipment", "Order"} else ()
+                    # it stands in its owner, under ``included`` or in both
+                    whole = thing | {name: _full(thing.get(name), index) for name in owned}
                     key = "Product" if kind in PRODUCT_KINDS else kind, thing["id"]
                     self.versions[key].append(Version(whole, served, looked))
         for versions in self.versions.values():
@@ -66,14 +69,8 @@ class Service:
 
     def first(self, kind: str, key: int, name: str) -> Any:
         """The value of the oldest version that has one."""
-        values = (version.thing.get(name) for version in self.versions[kind, key])
-        return next((value for value in values if value is not None), None)
-
-
-def _completed(thing: Record, index: Mapping[tuple[str, int], Record]) -> Record:
-    """The object with what it owns, which stands in it, under ``included`` or in both."""
-    owned = ("items", "status_history", "shipping_address")
-    return thing | {name: _full(thing.get(name), index) for name in owned}
+        things = (version.thing for version in self.versions[kind, key])
+        return next((thing[name] for thing in things if thing.get(name) is not None), None)
 
 
 def _full(stated: Any, index: Mapping[tuple[str, int], Record]) -> Any:
@@ -100,9 +97,11 @@ class Marts(Struct, dict=True):
     def __post_init__(self) -> None:
         kinds = ("Warehouse", "Merchant", "Retailer", "RetailerShipToLocation", "ThirdPartyBillingGroup", "Product")
         self.known = {kind: self.service.of(kind) for kind in (*kinds, "Shipment", "Order")}
-        self.per_order: dict[int | None, list[Record]] = defaultdict(list)
-        for shipment in self.known["Shipment"].values():
-            self.per_order[_id(shipment, "order")].append(shipment)
+        self.shipped_of = Counter(
+            _id(shipment, "order")
+            for shipment in self.known["Shipment"].values()
+            if lower(shipment.get("status")) == "shipped"
+        )
 
     def _the(self, kind: str, holder: Record | None, name: str) -> Record:
         """The object that a reference refers to; empty if none came."""
@@ -115,9 +114,8 @@ class Marts(Struct, dict=True):
     def _packages_of(self, shipment: Record) -> Iterator[Row]:
         packages, whole = shipment["packages"], _float(shipment.get("carrier_shipping_cost"))
         weights = [_kilograms(package.get("billable_weight")) for package in packages]
-        by_weight = None not in weights and sum(weights) > 0
         for position, (package, billed) in enumerate(zip(packages, weights, strict=True), 1):
-            part = billed / sum(weights) if by_weight else 1 / len(packages)
+            part = billed / sum(weights) if None not in weights and sum(weights) > 0 else 1 / len(packages)
             cost = None if whole is None else whole * part
             inside = [(_kilograms(item.get("weight")), item["quantity"]) for item in package["items"]]
             is_weighed = inside and not any(None in pair for pair in inside)
@@ -193,7 +191,6 @@ class Marts(Struct, dict=True):
         is_deleted = shipment["id"] in self.deleted
         is_shipped = status == "shipped" if status in OPEN_SHIPMENT else None
         is_open = False if is_deleted else OPEN_SHIPMENT.get(status)
-        is_live = is_shipped is True or (not is_deleted and is_open is not False)
         created, packed = moment(shipment["created_at"]), moment(shipment.get("packed_at"))
         ordered, delivered = moment(order.get("created_at")), moment(order.get("delivered_at"))
         shipped, source = self._shipped(shipment, order) if is_shipped else (None, None)
@@ -204,7 +201,6 @@ class Marts(Struct, dict=True):
         methods, method = retailer.get("allowed_shipping_methods") or [], shipment.get("shipping_method")
         items, packages = shipment["items"], [*self._packages_of(shipment)]
         wants_sscc = order.get("generate_sscc")
-        lacks_sscc = any(not row["sscc"] for row in packages)
         goods = {kind for item in items if (kind := self._the("Product", item, "product").get("goods_type"))}
         as_ordered = not order.get("tpb_group") or ordered_group.get("label") is not None
 
@@ -219,7 +215,7 @@ class Marts(Struct, dict=True):
             "shipment_status": status,
             "is_shipped": is_shipped,
             "is_open": is_open,
-            "is_live": is_live,
+            "is_live": is_shipped is True or (not is_deleted and is_open is not False),
             "is_voided": None if status is None else status == "voided",
             "is_deleted": is_deleted,
             "warehouse_id": _id(shipment, "warehouse"),
@@ -287,7 +283,9 @@ class Marts(Struct, dict=True):
             "units_canceled": total(items, "qty_canceled"),
             "goods_types": ", ".join(sorted(goods)) or None,
             "packages": len(packages),
-            "is_sscc_missing": all_of(lacks_sscc, None if wants_sscc is None else bool(wants_sscc))
+            "is_sscc_missing": all_of(
+                any(not row["sscc"] for row in packages), None if wants_sscc is None else bool(wants_sscc)
+            )
             if packages
             else None,
             "tracking_refs": ", ".join(row["tracking_ref"] for row in packages if row["tracking_ref"] is not None)
@@ -299,14 +297,19 @@ class Marts(Struct, dict=True):
         }
 
     def _zone(self, warehouse: Record) -> str:
-        names = {warehouse.get("name"), warehouse.get("abbreviation")}
-        return next((zone for name, zone in self.zones.items() if name in names), self.other_zone)
+        return next(
+            (
+                zone
+                for name, zone in self.zones.items()
+                if name in (warehouse.get("name"), warehouse.get("abbreviation"))
+            ),
+            self.other_zone,
+        )
 
     def _shipped(self, shipment: Record, order: Record) -> tuple[datetime | None, str]:
         """When a shipped shipment was, as far as the service says."""
         packed, of_order = moment(shipment.get("packed_at")), moment(order.get("shipped_at"))
-        together = [one for one in self.per_order[_id(shipment, "order")] if lower(one.get("status")) == "shipped"]
-        if packed and (of_order is None or packed > of_order or len(together) > 1):
+        if packed and (of_order is None or packed > of_order or self.shipped_of[_id(shipment, "order")] > 1):
             return packed, "packed"
         return of_order, "order" if of_order else "unknown"
 
@@ -323,11 +326,9 @@ class Marts(Struct, dict=True):
         address, created = order.get("shipping_address") or {}, moment(order["created_at"])
         declared, customs = order.get("declared_value") or {}, order.get("customs_value") or {}
         zone = min(shipments, key=lambda row: row["shipment_id"])["timezone"] if shipments else None
-        left = [row for row in shipments if row["shipped_at"]]
-        last = max(left, key=lambda row: row["shipped_at"]) if left else {}
+        last = max((row for row in shipments if row["shipped_at"]), key=lambda row: row["shipped_at"], default={})
         live = [row for row in shipments if row["is_live"]]
-        judged = {row["is_on_time"] for row in live}
-        is_on_time = False if False in judged else True if judged == {True} else None
+        is_on_time = all_of(*(row["is_on_time"] for row in live)) if live else None
         pairs = [(item.get("qty_ordered"), item.get("qty_shipped"), item.get("qty_canceled") or 0) for item in items]
         without = sum(ordered is None or shipped is None for ordered, shipped, _ in pairs)
         is_in_full = None
@@ -356,9 +357,9 @@ class Marts(Struct, dict=True):
             "ship_to_country": address.get("country"),
             "ship_to_region": address.get("region"),
             "ship_to_classification": address.get("classification"),
-            "declared_value_amount": _decimal(declared.get("amount")),
+            "declared_value_amount": declared.get("amount"),
             "declared_value_currency": declared.get("currency"),
-            "customs_value_amount": _decimal(customs.get("amount")),
+            "customs_value_amount": customs.get("amount"),
             "customs_value_currency": customs.get("currency"),
             "timezone": zone,
             "order_created_at": created,
@@ -398,9 +399,8 @@ class Marts(Struct, dict=True):
             (moment(entry.get("created_at")), place, lower(entry.get("status")))
             for place, entry in enumerate(order["status_history"] or ())
         ]
-        said = sorted(entry for entry in said if None not in entry)
         since = None
-        for at, _, status in said:
+        for at, _, status in sorted(entry for entry in said if None not in entry):
             since = (since or at) if status == "holded" else None
         return since or self._seen_on_hold_since(order["id"])
 
@@ -417,38 +417,32 @@ class Marts(Struct, dict=True):
 
     @cached_property
     def shipment_lines(self) -> list[Row]:
-        rows = []
-        for shipment in self.shipments:
-            for item in self.known["Shipment"][shipment["shipment_id"]]["items"]:
-                product = self._the("Product", item, "product")
-                owed = None if item.get("quantity") is None else item["quantity"] - (item.get("qty_canceled") or 0)
+        return [
+            self._shipment_line(shipment, item)
+            for shipment in self.shipments
+            for item in self.known["Shipment"][shipment["shipment_id"]]["items"]
+        ]
 
-                def short(done: Any, is_known: bool, owed: Any = owed) -> Any:
-                    return max(owed - done, 0) if is_known and owed is not None and done is not None else None
-
-                same = ("shipment_id", "order_id", "warehouse_id", "warehouse_name", "merchant_id", "merchant_name")
-                rows.append(
-                    {
-                        **{
-                            name: shipment[name]
-                            for name in (*same, "packed_day", "shipped_day", "is_shipped", "is_open")
-                        },
-                        "shipment_item_id": item["id"],
-                        "order_item_id": _id(item, "order_item"),
-                        "product_id": _id(item, "product"),
-                        "sku": item.get("sku"),
-                        "product_name": product.get("name"),
-                        "goods_type": product.get("goods_type"),
-                        "units": item.get("quantity"),
-                        "units_reserved": total(item.get("reservations") or (), "quantity"),
-                        "units_picked": item.get("qty_picked"),
-                        "units_shipped": item.get("qty_shipped"),
-                        "units_canceled": item.get("qty_canceled"),
-                        "units_picked_short": short(item.get("qty_picked"), shipment["packed_at"] is not None),
-                        "units_shipped_short": short(item.get("qty_shipped"), shipment["is_shipped"] is True),
-                    }
-                )
-        return rows
+    def _shipment_line(self, shipment: Row, item: Record) -> Row:
+        same = ("shipment_id", "order_id", "warehouse_id", "warehouse_name", "merchant_id", "merchant_name")
+        product = self._the("Product", item, "product")
+        owed = None if item.get("quantity") is None else item["quantity"] - (item.get("qty_canceled") or 0)
+        return {
+            **{name: shipment[name] for name in (*same, "packed_day", "shipped_day", "is_shipped", "is_open")},
+            "shipment_item_id": item["id"],
+            "order_item_id": _id(item, "order_item"),
+            "product_id": _id(item, "product"),
+            "sku": item.get("sku"),
+            "product_name": product.get("name"),
+            "goods_type": product.get("goods_type"),
+            "units": item.get("quantity"),
+            "units_reserved": total(item.get("reservations") or (), "quantity"),
+            "units_picked": item.get("qty_picked"),
+            "units_shipped": item.get("qty_shipped"),
+            "units_canceled": item.get("qty_canceled"),
+            "units_picked_short": short(owed, item.get("qty_picked")) if shipment["packed_at"] else None,
+            "units_shipped_short": short(owed, item.get("qty_shipped")) if shipment["is_shipped"] else None,
+        }
 
     @cached_property
     def order_lines(self) -> list[Row]:
@@ -514,6 +508,11 @@ def total(things: Iterable[Record], name: str) -> Any:
     return sum(values) if values else None
 
 
+def short(owed: Any, done: Any) -> Any:
+    """What is still owed, as far as both are known."""
+    return None if owed is None or done is None else max(owed - done, 0)
+
+
 def all_of(*conditions: bool | None) -> bool | None:
     """Whether all hold: false as soon as one does not, None if one that may decide is unknown."""
     return False if False in conditions else None if None in conditions else True
@@ -532,8 +531,7 @@ def local(at: datetime | None, zone: str) -> Any:
 
 
 def day(at: datetime | None, zone: str) -> Any:
-    there = local(at, zone)
-    return there and there.date()
+    return at and local(at, zone).date()
 
 
 def hours(start: datetime | None, end: datetime | None) -> Any:
@@ -555,7 +553,3 @@ def _kilograms(weight: Record | None) -> Any:
 
 def _float(number: Any) -> Any:
     return None if number is None else float(number)
-
-
-def _decimal(number: Any) -> Any:
-    return None if number is None else Decimal(number)

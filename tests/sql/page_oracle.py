@@ -38,13 +38,16 @@ class PageOracle(Struct, frozen=True):
     def signs(self) -> list[Any]:
         """The numbers at the top: of the last whole week, and the backlog of now."""
         [last] = [row for row in self._shipped() if row["week"] == self.weeks[-2]]
-        due = self._within("target_ship_date", self.weeks[-2], self.weeks[-1])
-        return [share(due), last["orders"], last["units"], last["cost"], self._backlog()["shipments"]]
+        on_time = share(self._within("target_ship_date", self.weeks[-2], self.weeks[-1]))
+        return [on_time, last["orders"], last["units"], last["cost"], self._backlog()["shipments"]]
 
     def _within(self, name: str, start: date, end: date, rows: Iterable[Row] | None = None) -> list[Row]:
         """The shipments whose day of this name is in ``[start, end)``."""
-        rows = self.marts.shipments if rows is None else rows
-        return [row for row in rows if row[name] is not None and start <= row[name] < end]
+        return [
+            row
+            for row in (self.marts.shipments if rows is None else rows)
+            if row[name] is not None and start <= row[name] < end
+        ]
 
     def _on_time(self) -> list[Row]:
         due = [

@@ -17,7 +17,6 @@ from wms_sync.targets.database import replace_rows
 from wms_sync.timezones import parse_warehouse_timezones
 
 NOW = datetime(2024, 3, 15, 3, 0, tzinfo=UTC)
-ZONES = "West=America/Los_Angeles,East=America/New_York"
 WEST, EAST, UNKNOWN_WAREHOUSE = 1, 2, 9
 MAKER, TRADER = 1, 2
 ACME, BETA, IDLE = 1, 2, 4
@@ -26,30 +25,30 @@ Row = tuple[str, dict[str, object]]
 """The slug of a table, and values by column."""
 
 
-def load(connection: duckdb.DuckDBPyConnection, zones: str = ZONES, until: datetime = NOW) -> None:
+def load(
+    connection: duckdb.DuckDBPyConnection,
+    zones: str = "West=America/Los_Angeles,East=America/New_York",
+    until: datetime = NOW,
+) -> None:
     """Write what a load writes besides the rows: the time zones, and how far the data reaches."""
     parsed = parse_warehouse_timezones(zones)
     write_timezones(connection, parsed)
-    row = {"loaded_at": until, "run_id": "r", "version": "0", "default_timezone": parsed.default}
-    replace_rows(connection, "latest_load", [SimpleNamespace(data_until=until, **row)])
+    replace_rows(
+        connection,
+        "latest_load",
+        [SimpleNamespace(loaded_at=until, data_until=until, run_id="r", version="0", default_timezone=parsed.default)],
+    )
 
 
 def insert(connection: duckdb.DuckDBPyConnection, slug: str, **values: object) -> None:
     """Insert a row."""
-    names = ", ".join(quote(name) for name in values)
-    marks = ", ".join("?" for _ in values)
+    names, marks = ", ".join(map(quote, values)), ", ".join("?" for _ in values)
     connection.execute(f"insert into {table(slug).qualified} ({names}) values ({marks})", list(values.values()))
 
 
 def write(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row]) -> None:
     for slug, values in rows:
         insert(connection, slug, **values)
-
-
-def fill(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write everything."""
-    write(connection, ROWS)
-    load(connection)
 
 
 def at(moment: str | None) -> str | None:
@@ -150,8 +149,13 @@ def packaging(position: int, product_id: int, quantity: int | None) -> Row:
 
 
 def status_of(order_id: int, position: int, status: str, since: str) -> Row:
-    said = {"order_id": order_id, "position": position, "id": position, "status": status, "created_at": at(since)}
-    return "order_status_history", said
+    return "order_status_history", {
+        "order_id": order_id,
+        "position": position,
+        "id": position,
+        "status": status,
+        "created_at": at(since),
+    }
 
 
 def version(name: str, number: int, since: str, until: str | None, **values: object) -> Row:

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.sql.scenario import fill
+from tests.sql.scenario import ROWS, load, write
 from wms_sync.catalogue import marts
 from wms_sync.targets.database import create_empty
 
@@ -35,14 +35,19 @@ def test_an_attached_mart_reads_its_own_file(version, tmp_path):
         pytest.skip(f"no DuckDB {version} in {client}: .ci/run installs it")
     with duckdb.connect(tmp_path / "analytics.duckdb") as published:
         create_empty(published)
-        fill(published)
+        write(published, ROWS)
+        load(published)
         names = [f"{mart.schema}.{mart.name}" for mart in marts()]
         counts = {
             name: published.execute(f"select count(distinct mart::varchar) from {name} as mart").fetchall()
             for name in names
         }
-    environment = os.environ | ({} if version == duckdb.__version__ else {"PYTHONPATH": str(client)})
-    command = [sys.executable, "-c", ATTACHED, str(tmp_path / "analytics.duckdb"), *names]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert told.stderr == ""
-    assert told.stdout.splitlines() == [f"{version} {name} {count}" for name, [(count,)] in counts.items()]
+    told = subprocess.run(
+        [sys.executable, "-c", ATTACHED, str(tmp_path / "analytics.duckdb"), *names],
+        env=os.environ | ({} if version == duckdb.__version__ else {"PYTHONPATH": str(client)}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = "".join(f"{version} {name} {count}\n" for name, [(count,)] in counts.items())
+    assert (told.stdout, told.stderr) == (expected, "")

@@ -85,8 +85,9 @@ def test_every_number_of_the_report(world):
     path, report = make_report(played.settings, findings=())
     assert report.weeks == page.weeks
     for name, expected in page.rows().items():
-        found = [{"place": place, **row} for place, row in enumerate(report.rows[name])]
-        wanted = [{"place": place, **row} for place, row in enumerate(expected)]
+        found, wanted = (
+            [{"place": place, **row} for place, row in enumerate(rows)] for rows in (report.rows[name], expected)
+        )
         assert differences(found, wanted, ["place"]) == [], name
     on_time, orders, units, cost, backlog = page.signs()
     shown = re.findall(r'<p class="value">(.*?)</p>', path.read_text())

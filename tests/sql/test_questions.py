@@ -2,20 +2,16 @@
 
 from datetime import UTC, datetime
 
-import duckdb
 import pytest
 
 from tests.sql.scenario import NOW, day
 from wms_sync import sql_files
 
-FOLDER = "queries/questions"
 GIVEN = {
     "19_lot_or_serial": {"lot": "SN-7"},
     "23_where_is_order": {"order_ref": "R-3"},
     "25_billing": {"month": day(1)},
 }
-
-HOURS_OLD = pytest.approx((datetime.now(UTC) - NOW).total_seconds() / 3600, abs=1)
 
 ANSWERS: dict[str, list[tuple[object, ...]]] = {
     # 1 and 2 of the West; 3, 4 and 6 of the East; 8; 14. 9 is due on a day that is not over
@@ -86,7 +82,7 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
     ],
     "19_lot_or_serial": [(1, 1, "Serial", "R-1", "shipped", day(9))],
     "20_cancellations": [("canceled", 1, 0), ("voided", 1, 1)],
-    "21_freshness": [(NOW, NOW, HOURS_OLD, 14)],
+    "21_freshness": [(NOW, NOW, pytest.approx((datetime.now(UTC) - NOW).total_seconds() / 3600, abs=1), 14)],
     "22_short_picks": [(6, "B", 5, 3, 2)],
     "23_where_is_order": [
         ("R-3", "S-3", "shipped", True, day(12), "T-3-1"),
@@ -101,20 +97,14 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
 }
 
 
-def answer(scenario: duckdb.DuckDBPyConnection, path: str) -> list[tuple[object, ...]]:
-    return scenario.execute(sql_files.read(path), GIVEN.get(sql_files.stem(path))).fetchall()
-
-
-@pytest.mark.parametrize("path", sql_files.listed(FOLDER), ids=sql_files.stem)
+@pytest.mark.parametrize("path", sql_files.listed("queries/questions"), ids=sql_files.stem)
 def test_a_question_is_answered(path, scenario):
-    assert answer(scenario, path) == ANSWERS[sql_files.stem(path)]
-
-
-@pytest.mark.parametrize("path", sql_files.listed(FOLDER), ids=sql_files.stem)
-def test_what_has_the_same_name_stays_apart(path, scenario):
+    """What has the same name stays apart."""
+    query, given, rows = sql_files.read(path), GIVEN.get(sql_files.stem(path)), ANSWERS[sql_files.stem(path)]
+    assert scenario.execute(query, given).fetchall() == rows
     scenario.begin()
     for table in ("warehouses", "merchants", "products"):
         scenario.execute(f"update main.{table} set \"name\" = 'the same'")
-    found = answer(scenario, path)
+    of_equal_names = scenario.execute(query, given).fetchall()
     scenario.rollback()
-    assert len(found) == len(ANSWERS[sql_files.stem(path)])
+    assert len(of_equal_names) == len(rows)

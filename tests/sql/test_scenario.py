@@ -227,8 +227,7 @@ def test_what_a_mart_says(name, scenario):
 
 @pytest.mark.parametrize("mart", marts(), ids=lambda mart: mart.name)
 def test_the_keys_of_a_mart_are_unique(mart, scenario):
-    keys = sql_files.headers(mart.create)["keys"]
-    repeated = f"select {keys} from {mart.qualified} group by all having count(*) > 1"
+    repeated = f"select {sql_files.headers(mart.create)['keys']} from {mart.qualified} group by all having count(*) > 1"
     assert scenario.execute(repeated).fetchall() == []
     assert scenario.execute(f"from {mart.qualified} limit 1").fetchall(), "the scenario has no row for it"
 

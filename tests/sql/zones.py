@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.bench import settings_in
+from tests.bench import let_pass, settings_in
+from tests.running import run_sync
 from tests.services import data_of
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.transport import InProcess
-from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 
 Record = dict[str, Any]
@@ -74,15 +74,13 @@ class Rewriter:
         day = date.fromisoformat((shipment["packed_at"] or shipment["created_at"])[:10])
         day += timedelta(days=dice.choice((-1, 0, 0, 1, 2)) + self.nights * dice.choice((0, 0, 0, -1, 2)))
         soon = self._now.date() + timedelta(days=dice.randrange(-9, 3))
-        long_ago = self._now.date() - timedelta(days=80)
-        shipment["target_ship_date"] = str(dice.choice(("", long_ago, soon, *[day] * 5)))
+        shipment["target_ship_date"] = str(dice.choice(("", self._now.date() - timedelta(days=80), soon, *[day] * 5)))
         shipment["carrier_shipping_cost"] = dice.choice((None, 0, shipment.get("carrier_shipping_cost"), 12.3456))
         shipment["tpb_group"] = dice.choice((None, None, "", "Group 1", "Group 2"))
         for package in shipment["packages"]:
             value, unit = dice.choice(WEIGHTS)
             weight = dice.choice((package.get("billable_weight"), {"value": value, "unit": unit}))
-            infill = {"product": package.get("infill"), "quantity": 1}
-            package["packaging"] += dice.choice(([], [infill]))
+            package["packaging"] += dice.choice(([], [{"product": package.get("infill"), "quantity": 1}]))
             package |= {"billable_weight": weight, "sscc": dice.choice((None, "", "00123", "00124"))}
 
     def _order_of(self, order: int, dice: random.Random) -> Record | None:
@@ -92,8 +90,7 @@ class Rewriter:
         return {"type": "Order", "id": order - order % 6 if order // 6 % 2 == 0 else order}
 
     def _order(self, order: Record, dice: random.Random) -> None:
-        group = {"type": "ThirdPartyBillingGroup", "id": dice.randrange(1, 9)}
-        order["tpb_group"] = dice.choice((None, group))
+        order["tpb_group"] = dice.choice((None, {"type": "ThirdPartyBillingGroup", "id": dice.randrange(1, 9)}))
         order["state"] = dice.choice((order["state"], order["state"], "Holded", "complete", None))
         if dice.random() < 0.4:
             order["shipped_at"] = _text(self._near_a_change(dice, order))
@@ -142,30 +139,25 @@ def play(folder: Path, seed: int) -> Played:
     sandbox, rewriter = service.sandbox, Rewriter(seed, now)
     sandbox.rewrite = rewriter.rewritten
     zones = ",".join(f"{name}={zone}" for name, zone in [*ZONES.items(), ("*", OTHER_ZONE)])
-    settings = settings_in(folder, service, start_date=date(2026, 1, 1), page_size=100, warehouse_timezones=zones)
+    settings = settings_in(
+        folder, service, start_date=date(2026, 1, 1), page_size=100, warehouse_timezones=zones, audit_pages=0
+    )
     ids = sandbox._store.ids.tolist()
     gone = ids[5:580:7]
     back = gone[:5]
 
-    def night(audit_pages: int = 0) -> Operation:
-        return Operation(settings.model_copy(update={"audit_pages": audit_pages}), source="test", transport=service)
-
-    def pass_time(seconds: float, **changes: int) -> None:
-        sandbox.advance(seconds=seconds, **changes)
-        sandbox.advance(seconds=10)
-        rewriter.nights += 1
-
-    night().sync()
-    pass_time(30_000, changed=150, new=30, orders=60, retailers=20)
+    run_sync(settings, service)
+    let_pass(sandbox, seconds=30_000, changed=150, new=30, orders=60, retailers=20)
+    rewriter.nights += 1
     sandbox.delete_shipments(gone)
     with data_of(service) as held:  # without a trace in updated_at
         held.order_revision[held.order_first[100:200:9]] += 1
-    night(audit_pages=1000).sync()
+    run_sync(settings.model_copy(update={"audit_pages": 1000}), service)
     sandbox.delete_shipments(back, deleted=False)
     with data_of(service) as held:
         held.updated[[ids.index(number) for number in back]] = sandbox.clock.now() + 1000
-    pass_time(5_000, changed=150, orders=60)
-    last = night()
-    last.sync()
-    assert last.read is not None
-    return Played(settings, last.read.horizon, frozenset(gone) - frozenset(back))
+    let_pass(sandbox, seconds=5_000, changed=150, orders=60)
+    rewriter.nights += 1
+    last = run_sync(settings, service).read
+    assert last is not None
+    return Played(settings, last.horizon, frozenset(gone) - frozenset(back))

@@ -1,7 +1,5 @@
 """An S3 server, which starts once in a process, a wire to it that can be cut, keys for it, and places in its bucket."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math
@@ -21,11 +19,8 @@ import pytest
 from tests.bench import CONFIG
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
-from wms_sync.reports.findings import findings_of
-from wms_sync.settings import Settings
 
 EXPIRED = b"<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"
-TERMS = 10
 KEYS = {"AWS_ACCESS_KEY_ID": "tests", "AWS_SECRET_ACCESS_KEY": "open-sesame", "AWS_REGION": "us-east-1"}
 
 
@@ -54,7 +49,7 @@ class Wire:
         self.address = ""
         self.is_cut = False
         self.token: str | None = None
-        self._moto = DomainDispatcherApplication(create_backend_app)
+        self._moto: Callable[..., Iterable[bytes]] = DomainDispatcherApplication(create_backend_app)
 
     def answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if self.is_cut:
@@ -65,8 +60,7 @@ class Wire:
                 "400 Bad Request", [("Content-Type", "application/xml"), ("Content-Length", str(len(EXPIRED)))]
             )
             return [EXPIRED]
-        answered: Iterable[bytes] = self._moto(environ, start_response)
-        return answered
+        return self._moto(environ, start_response)
 
 
 @pytest.fixture(scope="session")
@@ -93,20 +87,6 @@ def client_of(wire: Wire, keys: Mapping[str, str] = KEYS, *, service: str = "s3"
         aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
     )
-
-
-@contextmanager
-def answering(status: int, content: bytes = b"") -> Iterator[tuple[str, list[str]]]:
-    """The address of a server that gives each request the same answer, and the paths that were requested."""
-    asked: list[str] = []
-
-    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        asked.append(environ["PATH_INFO"])
-        start_response(f"{status} Always", [("Content-Length", str(len(content)))])
-        return [content]
-
-    with served(answer) as address:
-        yield address, asked
 
 
 @pytest.fixture
@@ -140,14 +120,18 @@ def as_pod(wire: Wire, policy: str, folder: Path, monkeypatch: pytest.MonkeyPatc
     iam, sts, role = client_of(wire, service="iam"), client_of(wire, service="sts"), f"pod-{secrets.token_hex(4)}"
     arn = iam.create_role(RoleName=role, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
     iam.put_role_policy(RoleName=role, PolicyName="shown", PolicyDocument=policy)
-    terms = [sts.assume_role(RoleArn=arn, RoleSessionName=role)["Credentials"] for _ in range(TERMS)]
+    terms = [sts.assume_role(RoleArn=arn, RoleSessionName=role)["Credentials"] for _ in range(10)]
     (folder / "token").write_text("of the pod")
 
     def lend(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         keys, soon = terms[-1], datetime.now(UTC) + timedelta(minutes=1)
-        lent = {"AccessKeyId": keys["AccessKeyId"], "SecretAccessKey": keys["SecretAccessKey"]}
         content = json.dumps(
-            lent | {"Token": keys["SessionToken"], "Expiration": f"{soon:%Y-%m-%dT%H:%M:%SZ}"}
+            {
+                "AccessKeyId": keys["AccessKeyId"],
+                "SecretAccessKey": keys["SecretAccessKey"],
+                "Token": keys["SessionToken"],
+                "Expiration": f"{soon:%Y-%m-%dT%H:%M:%SZ}",
+            }
         ).encode()
         is_known = environ.get("HTTP_AUTHORIZATION") == "of the pod"
         start_response("200 OK" if is_known else "403 Forbidden", [("Content-Length", str(len(content)))])
@@ -202,10 +186,20 @@ def keys(s3: Wire, in_bucket: dict[str, object]) -> Callable[[], set[str]]:
     return listed
 
 
+@pytest.fixture
+def download(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]]) -> Callable[[Path], Path]:
+    """Copies the objects into a folder, which it returns."""
+    client = client_of(s3)
+
+    def copied(folder: Path) -> Path:
+        for key in keys():
+            path = folder / key
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(client.get_object(Bucket="wms", Key=prefix_of(in_bucket) + key)["Body"].read())
+        return folder
+
+    return copied
+
+
 def prefix_of(in_bucket: dict[str, object]) -> str:
     return str(in_bucket["files_url"]).removeprefix("s3://wms/") + "/"
-
-
-def foretold(settings: Settings) -> list[str]:
-    """What the status says of the place, before a run does."""
-    return [finding.text for finding in findings_of(settings) if finding.name == "elsewhere"]

@@ -1,7 +1,5 @@
 """A lake whose files lie in object storage, written by machines whose disks vanish."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -9,8 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -20,15 +16,16 @@ from tests.bench import CONFIG, let_pass
 from tests.lakes import tables_of
 from tests.oracle import differences, expected_tables
 from tests.running import run_sync, unrecorded_run
-from tests.storage.conftest import Wire, as_pod, client_of, foretold, permitted, prefix_of
+from tests.storage.conftest import as_pod, client_of, permitted, prefix_of
 from tests.storage.test_sync_in_bucket import raw_pages, recorded
-from tests.targets.test_lake import an_order_at_an_end
+from tests.targets.test_lake import an_order_at_an_end, connected
 from tests.unpacked import files_holding
 from tests.upkeep.test_forget import MARK, marked_in_new_places
 from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.reports.doctor import examine
+from wms_sync.reports.findings import findings_of
 from wms_sync.reports.reader import python_lines, reader_lines
 from wms_sync.settings import Settings
 from wms_sync.storage.files import FilesError
@@ -49,10 +46,15 @@ IN_LAKE: dict[str, object] = {"analytics": "ducklake", "page_size": 1000, "audit
 NOWHERE: dict[str, object] = {"analytics": "ducklake", "state_url": "postgresql://u@h/d"}
 
 
-def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, keys, lakes, tmp_path):
-    """Of two lakes in one place only the newer changes anything."""
+@pytest.fixture
+def settings(sandbox, settings_for, in_bucket, lakes):
+    """Settings of a lake in the bucket, before its first sync."""
     sandbox.sandbox = Sandbox(FEW)
-    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
+    return settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
+
+
+def test_the_next_machine_continues_the_lake(sandbox, settings, keys, lakes, tmp_path):
+    """Of two lakes in one place only the newer changes anything."""
     run_sync(settings)
     shutil.rmtree(settings.data_dir)
     let_pass(sandbox.sandbox, seconds=7200, changed=15, new=5, packages_added=4, packages_removed=4, orders=5)
@@ -70,8 +72,7 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
         of_earlier_snapshots = len(in_lake(keys)) - sum(table.files for table in tables_of(settings))
         assert delete_replaced(settings, connection, run.turn, timedelta(days=1)) == 0
         assert delete_replaced(settings, connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
-    assert orphan not in keys()
-    assert len(in_lake(keys)) == sum(table.files for table in tables_of(settings))
+    assert (orphan in keys(), len(in_lake(keys))) == (False, sum(table.files for table in tables_of(settings)))
 
     other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
     with unrecorded_run(other, "sync") as run:  # another installation, by mistake in the same place
@@ -82,28 +83,23 @@ def test_the_next_machine_continues_the_lake(sandbox, settings_for, in_bucket, k
         pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)") as error,
     ):
         Lake(settings).maintain(run.turn, AT_ONCE)
-    assert foretold(settings) == [str(error.value)]
-    assert in_lake(keys) == before
+    foretold = [finding.text for finding in findings_of(settings) if finding.name == "elsewhere"]
+    assert (foretold, in_lake(keys)) == ([str(error.value)], before)
 
 
 def test_persons_in_a_bucket_are_hidden_and_forgotten(
-    sandbox, settings_for, in_bucket, keys, lakes, s3, monkeypatch, tmp_path
+    sandbox, settings, settings_for, in_bucket, keys, download, s3, monkeypatch, tmp_path
 ):
     """An analyst with the policy that is shown reads none and deletes nothing; a forgotten order is in no object."""
-    sandbox.sandbox = Sandbox(FEW)
     sandbox.sandbox.rewrite = marked_in_new_places
-    state_url = lakes.new()
-    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": state_url, "include_addresses": True}))
+    settings = settings.model_copy(update={"include_addresses": True})
     run_sync(settings)
     of_reader, _ = shown_policies(settings)
     file = prefix_of(in_bucket) + min(in_lake(keys))
-    lines = "\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''")
     with permitted(s3, of_reader) as of_analyst, monkeypatch.context() as analyst:
         for name, value in of_analyst.items():
             analyst.setenv(name, value)
-        names: dict[str, duckdb.DuckDBPyConnection] = {}
-        exec(lines, names)
-        with names["connection"] as connection:
+        with connected(lines_of_owner(settings)) as connection:
             for name in ("main.orders", "history.orders", "ops.loads"):
                 connection.execute(f"select * from {name}").fetchall()
             for table in filter(is_personal, stored_tables()):
@@ -120,40 +116,31 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
 
     with unrecorded_run(settings, "sync") as run, closing(opened_for_writing(settings, run.turn)) as connection:
         connection.execute("update pii.order_addresses set last_name = last_name")  # an earlier snapshot has it too
-    order = an_order_at_an_end(state_url)
-    held = partial(holding, s3, in_bucket, keys)
-    assert {key.split("/")[0] for key in held(tmp_path / "before", order)} == {"raw", "parquet", "lake"}
+    order = an_order_at_an_end(settings.database_url)
+    mark = (MARK % order).encode()
+    before = files_holding(download(tmp_path / "before"), mark)
+    assert {key.split("/")[0] for key in before} == {"raw", "parquet", "lake"}
     with unrecorded_run(settings, "forget") as run:
         assert forget(run, [order]).pages > 0
-    assert held(tmp_path / "after", order) == set()
+    assert files_holding(download(tmp_path / "after"), mark) == set()
     assert raw_pages(keys) == recorded(settings)
     assert not verify(settings).damaged
-    of_versions = {"files_url": str(settings.files_url).replace("//wms/", "//kept/"), "state_url": None}
-    kept = settings.model_copy(update={**of_versions, "analytics": "file", "data_dir": tmp_path / "kept"})
+    kept = settings_for(
+        sandbox,
+        data_dir=tmp_path / "kept",
+        **in_bucket | {"files_url": settings.files_url.replace("//wms/", "//kept/")},
+    )
     with unrecorded_run(kept, "forget") as run, pytest.raises(FilesError, match="old versions"):
         forget(run, [order + 1])
 
 
-def holding(s3: Wire, in_bucket: dict[str, object], keys: Callable[[], set[str]], folder: Path, order: int) -> set[str]:
-    """The objects that hold the mark of an order; they are copied into the folder."""
-    client = client_of(s3)
-    for key in keys():
-        path = folder / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(client.get_object(Bucket="wms", Key=prefix_of(in_bucket) + key)["Body"].read())
-    return files_holding(folder, (MARK % order).encode())
-
-
-def test_a_pod_has_a_role_instead_of_keys(sandbox, settings_for, in_bucket, lakes, s3, monkeypatch, tmp_path):
+def test_a_pod_has_a_role_instead_of_keys(sandbox, settings, s3, monkeypatch, tmp_path):
     """Its keys expire between two runs, two steps of a load and two of maintenance, and while a reader is connected."""
-    sandbox.sandbox = Sandbox(FEW)
-    settings = settings_for(sandbox, **(in_bucket | IN_LAKE | {"state_url": lakes.new()}))
     policy = json.loads(shown_policies(settings)[1])
     # moto, unlike AWS, looks for this when a request deletes several objects
     policy["Statement"].append({"Effect": "Allow", "Action": "s3:DeleteObject", "Resource": "arn:aws:s3:::wms"})
     with as_pod(s3, json.dumps(policy), tmp_path, monkeypatch) as expire:
-        found = {(finding.name, finding.severity): finding.text for finding in examine(settings)}
-        assert ("files", "error") not in found, found["files", "error"]
+        assert [one.text for one in examine(settings) if (one.name, one.severity) == ("files", "error")] == []
         run_sync(settings)
         expire()
         let_pass(sandbox.sandbox, seconds=7200, changed=15, new=5)
@@ -171,9 +158,7 @@ def test_a_pod_has_a_role_instead_of_keys(sandbox, settings_for, in_bucket, lake
                 assert put_together(settings, connection, run.turn, of_shipments) == {("main", "shipments")}
                 expire()
                 assert delete_replaced(settings, connection, run.turn, AT_ONCE)
-        names: dict[str, duckdb.DuckDBPyConnection] = {}
-        exec("\n".join(python_lines(settings)).replace("user=''analyst''", "user=''wms''"), names)
-        with names["connection"] as connection:
+        with connected(lines_of_owner(settings)) as connection:
             expire()
             connection.execute(find_keys(settings))
             assert connection.execute("select count(*) from main.shipments").fetchone() == (FEW.shipments + 5,)
@@ -192,6 +177,11 @@ def test_duckdb_is_tried_with_every_kind_of_request(denied, what, in_bucket, s3,
         with pytest.raises(AnalyticsError, match=f"DuckDB cannot {what} {in_bucket['files_url']}/lake/ ") as error:
             lake.try_files()
     assert "\n" not in str(error.value)
+
+
+def lines_of_owner(settings: Settings) -> list[str]:
+    """The lines of Python that are shown to an analyst, for a user that there is."""
+    return [line.replace("user=''analyst''", "user=''wms''") for line in python_lines(settings)]
 
 
 def shown_policies(settings: Settings) -> list[str]:

@@ -1,16 +1,15 @@
 """What every place of files does alike, and how object storage refuses a writer that was taken over."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.bench import store_at
-from tests.storage.conftest import answering, client_of, prefix_of
+from tests.storage.conftest import client_of, prefix_of, served
 from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
@@ -70,8 +69,7 @@ def test_files_are_put_read_listed_and_deleted(files: Files, turn):
         with pytest.raises(FileNotFoundError):
             files.get(key)
         files.delete(turn, "raw/shipments/w")
-        assert files.names("raw/shipments") == []
-        assert files.size(RECORD) is None
+        assert (files.names("raw/shipments"), files.size(RECORD)) == ([], None)
 
 
 def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, turn):
@@ -83,11 +81,19 @@ def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, turn):
         assert files.size(key) == 4
         other.delete(turn, key)
         records = ((4, sha256), (5, sha256), (4, "another"), (None, None))
-        gone = [difference(files, key, *record) for record in records]
-        assert gone == ["it is missing", "it has 4 bytes instead of 5", "it is missing", None]
+        assert [difference(files, key, *record) for record in records] == [
+            "it is missing",
+            "it has 4 bytes instead of 5",
+            "it is missing",
+            None,
+        ]
         key = files.put(turn, PAGE.replace("00001", "00002"), b"page")
-        found = [difference(files, key, *record) for record in records]
-        assert found == [None, "it has 4 bytes instead of 5", "it is altered: its SHA-256 differs", None]
+        assert [difference(files, key, *record) for record in records] == [
+            None,
+            "it has 4 bytes instead of 5",
+            "it is altered: its SHA-256 differs",
+            None,
+        ]
         assert difference(files, RECORD, None, None) == "it is missing"
 
 
@@ -111,11 +117,8 @@ class Suspended(Turn):
     meanwhile: Callable[[], object] | None = None
 
     def check(self) -> None:
-        if (happens := self.meanwhile) is None:
-            super().check()
-        else:
-            self.meanwhile = None
-            happens()
+        happens, self.meanwhile = self.meanwhile or super().check, None
+        happens()
 
 
 def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, turn):
@@ -144,8 +147,9 @@ def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, tu
 
 def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, turn, s3):
     files = opened(in_bucket, tmp_path)
-    key = f"{str(in_bucket['files_url']).removeprefix('s3://wms/')}/{files.named(PAGE, b'page')}"
-    client_of(s3).put_object(Bucket="wms", Key=key, Body=b"of somebody else")
+    client_of(s3).put_object(
+        Bucket="wms", Key=prefix_of(in_bucket) + files.named(PAGE, b"page"), Body=b"of somebody else"
+    )
     with pytest.raises(NameTaken, match="its own prefix"):
         files.put(turn, PAGE, b"page")
 
@@ -192,8 +196,19 @@ def test_credentials_with_a_line_break_are_named(name, scheme, tmp_path, monkeyp
 
 @pytest.mark.parametrize("status", [403, 301, 404])
 def test_a_store_that_refuses_is_named(status, in_bucket, tmp_path, turn):
-    expected = r"s3://wms/.* could not be written .*its region, the credentials"
-    with answering(status) as (address, asked), pytest.raises(FilesUnavailable, match=expected) as caught:
+    asked: list[str] = []
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        asked.append(environ["PATH_INFO"])
+        start_response(f"{status} Always", [("Content-Length", "0")])
+        return []
+
+    with (
+        served(answer) as address,
+        pytest.raises(
+            FilesUnavailable, match=r"s3://wms/.* could not be written .*its region, the credentials"
+        ) as caught,
+    ):
         bucket_files("s3://wms/refused", address, tmp_path).put(turn, PAGE, b"page")
     assert len(asked) == 1, "what is refused is not requested again"
     assert isinstance(caught.value, FilesRefused) == (status != 301), "to wait for that mends nothing"
@@ -202,17 +217,15 @@ def test_a_store_that_refuses_is_named(status, in_bucket, tmp_path, turn):
 def test_a_listing_is_requested_once():
     """What some tools put in the place of a folder is no file."""
     asked: list[str] = []
-    there = [("raw/shipments/v", 0), ("raw/shipments/v/a", 1), ("raw/shipments/w", 0), ("raw/shipments/w/b", 2)]
 
     def look(folder: str) -> list[tuple[str, int]]:
         asked.append(folder)
-        return there
+        return [("raw/shipments/v", 0), ("raw/shipments/v/a", 1), ("raw/shipments/w", 0), ("raw/shipments/w/b", 2)]
 
     listing = Listing(look)
     for _ in range(2):
         listing.forget(is_ours=True)
-        assert listing.names("raw/shipments") == ["v", "w"]
-        assert listing.keys("raw/shipments/w") == ["raw/shipments/w/b"]
+        assert (listing.names("raw/shipments"), listing.keys("raw/shipments/w")) == (["v", "w"], ["raw/shipments/w/b"])
         listing.add("raw/shipments/x/e", 5)
         listing.remove("raw/shipments/v/a")
         assert listing.names("raw/shipments") == ["w", "x"]

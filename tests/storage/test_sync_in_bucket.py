@@ -1,18 +1,15 @@
 """A whole installation whose raw pages and Parquet files lie in object storage, on machines whose disks vanish."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 
 from tests.bench import CONFIG, pages_asked, queried
-from tests.running import run_sync, unrecorded_run
+from tests.running import run_push, run_sync, unrecorded_run
 from tests.storage.conftest import KEYS, Wire
 from tests.survival.installation import rows
 from wms_sandbox.app import Sandbox
@@ -21,7 +18,6 @@ from wms_sync.layout import CREATES
 from wms_sync.master_data.kinds import PRODUCTS
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.findings import findings_of
-from wms_sync.runs import push
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import LEDGER_LACKS
 from wms_sync.state.snapshot_files import AnotherInstallation, write_snapshot
@@ -91,8 +87,7 @@ def test_the_next_machine_continues_after_an_outage(service, settings, beside, s
     done = run_sync(settings)
     assert landed < recorded(settings) == raw_pages(keys), "what was not recorded is gone"
     assert rows(settings.layout) == expected
-    assert not settings.layout.raw.exists()
-    assert not settings.layout.parquet.exists()
+    assert (settings.layout.raw.exists(), settings.layout.parquet.exists()) == (False, False)
 
     shutil.rmtree(settings.data_dir)
     service.sandbox.requests.clear()
@@ -115,11 +110,10 @@ def test_a_bucket_that_fails_at_the_end_of_a_push_changes_no_outcome(service, se
 
     service.sandbox.intercept = cut
     for is_down in (True, False):
-        report = push(settings, PRODUCTS, path, source="test", resend=False, planned=lambda _: None, stop=Event())
+        report = run_push(settings, PRODUCTS, path)
         s3.is_cut = False
-        assert report.exit_code == 0
+        assert (report.exit_code, settings.layout.files.size(CREATES) is None) == (0, is_down)
         assert ["no-snapshot" in finding.name for finding in findings_of(settings)].count(True) == is_down
-        assert (settings.layout.files.size(CREATES) is None) == is_down
         service.sandbox.intercept = None
 
 
@@ -131,7 +125,8 @@ def moved(beside: Settings, settings: Settings, tmp_path: Path) -> Settings:
     return settings
 
 
-def test_an_installation_moves_by_backup_and_restore(beside, moved, keys, tmp_path):
+def test_an_installation_moves_into_a_bucket_and_out_of_it(beside, moved, keys, download, tmp_path):
+    """Any program may copy the objects into a folder; tables are built from them."""
     assert rows(moved.layout) == rows(beside.layout)
     assert {str(path.relative_to(beside.data_dir)) for path in beside.layout.raw.rglob("*.*")} <= keys()
     assert not moved.layout.raw.exists()
@@ -149,19 +144,11 @@ def test_an_installation_moves_by_backup_and_restore(beside, moved, keys, tmp_pa
         assert str(error.value) in {finding.text for finding in findings_of(elsewhere)}
         assert elsewhere.layout.snapshots() == [], "nothing was written there"
 
-
-def test_an_installation_moves_out_of_a_bucket(beside, moved, keys, tmp_path):
-    """Any program may copy the objects into a folder; tables are built from them."""
     run_sync(moved)
-    for key in keys():
-        path = tmp_path / "copied" / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(moved.layout.files.get(key))
     back = beside.model_copy(update={"data_dir": tmp_path / "back"})
-    restore(back, tmp_path / "copied", creates_are_known=True)
+    restore(back, download(tmp_path / "copied"), creates_are_known=True)
     run_sync(back)
-    assert rows(back.layout) == rows(moved.layout)
-    assert verify(back).damaged == ()
+    assert (rows(back.layout), verify(back).damaged) == (rows(moved.layout), ())
 
 
 def test_a_killed_forget_is_finished(beside, moved, keys):
@@ -171,9 +158,8 @@ def test_a_killed_forget_is_finished(beside, moved, keys):
         files = run.layout.files
         before = {key: files.get(key) for key in keys() if key.endswith(".parquet")}
         assert forget(run, [order]).parquet_files
-        for key in keys():
-            if key.endswith(".parquet") and key not in before:
-                files.delete(run.turn, key)
+        for key in {key for key in keys() if key.endswith(".parquet")} - before.keys():
+            files.delete(run.turn, key)
         put = [files.put(run.turn, key, content) for key, content in before.items() if key not in keys()]
         assert forget(run, [order]).parquet_files == len(put) > 0
         assert forget(run, [order]).parquet_files == 0
@@ -182,8 +168,8 @@ def test_a_killed_forget_is_finished(beside, moved, keys):
 
 def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, keys):
     """The machine is lost with the state; the backup is of before somebody had an order forgotten."""
-    made = backup(moved, tmp_path / "from the bucket")
-    assert [key.rpartition("-")[0] for key in made.copied.sizes if "/" in key] == ["raw/state"]
+    copied = backup(moved, tmp_path / "from the bucket").copied.sizes
+    assert [key.rpartition("-")[0] for key in copied if "/" in key] == ["raw/state"]
     [(order,)] = queried(moved.layout.published, "select id from orders order by id limit 1 offset 3")
     with unrecorded_run(moved, "forget") as run:
         assert forget(run, [order]).pages > 0
@@ -204,6 +190,5 @@ def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, ke
     assert rows(moved.layout).keys() == rows(beside.layout).keys()
     assert not verify(moved).damaged
     assert len(pages_asked(service)) < PAGES, "the overlap"
-    elsewhere = moved.model_copy(update={"files_url": None, "data_dir": tmp_path / "empty", "state_url": None})
     with pytest.raises(BackupError, match="Set WMS_FILES_URL to their current location"):
-        restore(elsewhere, tmp_path / "from the bucket")
+        restore(beside.model_copy(update={"data_dir": tmp_path / "empty"}), tmp_path / "from the bucket")

@@ -4,8 +4,6 @@ A file is not completed if the last load had the same definitions. One of which 
 it: every table, view, comment and row is in the copy.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -81,17 +79,18 @@ def test_a_file_of_a_newer_duckdb(tmp_path):
         file.seek(12)  # as DuckDB documents it: a checksum, DUCK, the version
         file.write((1_000_000).to_bytes(8, "little"))
     said = f"{layout.published} was written by a newer release of wms-sync.* Update wms-sync"
-    with pytest.raises(DatabaseNewer, match=said), open_for_writing(layout.published, memory_limit="300MB"):
-        pass
-    with pytest.raises(DatabaseNewer, match=said), open_for_reading(layout, layout.published):
-        pass
+    for opened in (
+        open_for_writing(layout.published, memory_limit="300MB"),
+        open_for_reading(layout, layout.published),
+    ):
+        with pytest.raises(DatabaseNewer, match=said), opened:
+            pass
 
 
 def test_rows_of_ops_are_written_if_different(tmp_path):
     def kept(*rows: tuple[str, str | None]) -> list[tuple[object, ...]]:
-        present = [OmittedName("w", name, "refused", "", said) for name, said in rows]
         with Session(connection).transaction():
-            replace_rows(connection, "omitted", present)
+            replace_rows(connection, "omitted", [OmittedName("w", name, "refused", "", said) for name, said in rows])
         return connection.execute("select rowid, name, said from ops.omitted order by rowid").fetchall()
 
     with open_for_writing(empty_tables(tmp_path / "working.duckdb"), memory_limit="300MB") as connection:
@@ -100,8 +99,7 @@ def test_rows_of_ops_are_written_if_different(tmp_path):
         assert kept(("c", "no"), ("b", "no\x00 '"), ("a", "no")) == first
         second = kept(("a", "no"), ("b", "changed"), ("d", "new"))
         assert sorted(row[1:] for row in second) == [("a", "no"), ("b", "changed"), ("d", "new")]
-        assert second[0] == first[0]
-        assert kept() == []
+        assert (second[0], kept()) == (first[0], [])
 
 
 def held(database: Path) -> dict[tuple[str, str], Any]:
