@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from tests.cli.conftest import TOKEN
+from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import write
 from tests.processes import Command
 from tests.running import run_push
@@ -23,15 +23,12 @@ from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
 
-KEY, WRONG = "sandbox-api-key", "wr0ng-s3cret"
-
 
 def states(settings: Settings) -> dict[str, State]:
     with PushLedger.opened(settings.database_url) as ledger:
         return {entry.key: entry.state for entry in ledger.all()}
 
 
-MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": KEY}
 FILES = {
     "retailers.csv": ("code,name,parent_retailer_code", "c,C,p", "p,P,"),
     "products.csv": ("sku,name,weight", "s1,S,1.5", "s2,S,"),
@@ -69,7 +66,7 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
         0,
     ),
     "no row": ("push retailers retailers.csv --limit 0", 2, ("--limit",), {}, None),
-    "a wrong token": ("push products products.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": WRONG}, 2),
+    "a wrong token": ("push products products.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": "wr0ng-s3cret"}, 2),
     "no file": ("push retailers nofile.csv", 2, ("nofile.csv",), {}, None),
     "a folder for a file": ("push retailers .", 2, ("'.'",), {}, None),
     "no argument": ("push location-tags", 2, ("FILE",), {}, None),
@@ -112,13 +109,9 @@ def test_a_dry_run_prints_the_plan(type_in, service, settings):
     assert len(service.sandbox.retailers()) == len(states(settings)) == 2
 
 
-def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plan = plan_push(
-        settings,
-        LOCATION_TAGS,
-        write(Path("long.csv"), "name,color", *[f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]),
-    )
+def test_the_first_rows_of_a_file_are_printed(settings, tmp_path):
+    rows = (f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240))
+    plan = plan_push(settings, LOCATION_TAGS, write(tmp_path / "long.csv", "name,color", *rows))
     lines = list(plan.lines(push_limit=1000))
     assert sum(line.startswith("line") for line in lines) == 200
     assert [line for line in lines if "more" in line] == [
@@ -176,15 +169,13 @@ def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tm
     assert run_push(settings, PRODUCTS, path).counts == there
 
 
-MERCHANT_SET: dict[str, object] = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)}
-
 DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
     # what is set, which finding, how severe it is and what it says
     "no merchant": ({}, "merchant", "note", "the Merchant API is not set up"),
     "the schema": ({}, "state", "note", f"schema {MIGRATIONS[-1][0]}"),
     "no key": ({"merchant_username": "any"}, "merchant", "error", "WMS_MERCHANT_API_KEY is not set"),
-    "a merchant": (MERCHANT_SET, "merchant", "note", "accepts sandbox-merchant"),
-    "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
+    "a merchant": (MERCHANT, "merchant", "note", "accepts sandbox-merchant"),
+    "a stranger": (MERCHANT | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
     "a missing folder": ({"master_data_dir": Path("nowhere")}, "settings", "error", "WMS_MASTER_DATA_DIR"),
 }
 
