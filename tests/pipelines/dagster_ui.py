@@ -49,9 +49,6 @@ query Runs { runsOrError(limit: 100) { ... on Runs { results {
   runId status jobName tags { key value } assetSelection { path }
 } } } }
 """
-CHECKS = """
-query Checks { assetNodes { assetChecksOrError { ... on AssetChecks { checks { name canExecuteIndividually } } } } }
-"""
 LOG = """
 query Log($id: ID!) { logsForRun(runId: $id) {
   ... on EventConnection { events { ... on MessageEvent { message } } }
@@ -144,11 +141,6 @@ class DagsterUi:
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert "run" in answer, answer
         return str(answer["run"]["runId"])
-
-    def checks(self) -> dict[str, str]:
-        """Every check, and whether *Execute* can be clicked."""
-        found = [node["assetChecksOrError"].get("checks", []) for node in self.query(CHECKS)["assetNodes"]]
-        return {check["name"]: check["canExecuteIndividually"] for checks in found for check in checks}
 
     def launch_job(self, job: str, days: Sequence[str]) -> None:
         """What the UI does when days are chosen for a job."""
