@@ -1,6 +1,6 @@
 """A service that sends what it was not asked for: what lands, and everything made of it, is without persons."""
 
-from tests.bench import asks_for_page, logged, queried
+from tests.bench import logged, pages_asked, queried
 from tests.unpacked import a_row_holds, files_holding, tables_of
 from wms_sync.shipments.load.refresh import rebuild
 from wms_sync.shipments.read.raw import damage
@@ -27,12 +27,6 @@ def unasked(envelope):
     return envelope
 
 
-def asked_for_addresses(sandbox):
-    """Whether the listings request them."""
-    queries = (request.query for request in sandbox.sandbox.requests)
-    return {"original_address" in query for query in queries if asks_for_page(query)}
-
-
 def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     """So nothing that is made of the pages can hold it. Pages without persons land as they were received."""
     bench.settings = bench.settings.model_copy(update={"page_size": 5})
@@ -45,7 +39,7 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     assert [damage(bench.layout, page) for page in pages] == [None] * len(pages)
     scrubbed = [page.file.endswith(".zst") for page in pages]
     assert 0 < sum(scrubbed) < len(pages), "what was scrubbed is packed so"
-    assert asked_for_addresses(sandbox) == {False}
+    assert {"original_address" in query for query in pages_asked(sandbox)} == {False}
 
 
 def test_with_addresses_persons_are_in_schema_pii_alone(sandbox, bench, settings_for):
@@ -54,7 +48,7 @@ def test_with_addresses_persons_are_in_schema_pii_alone(sandbox, bench, settings
     bench.settings = settings_for(sandbox, include_addresses=True, max_parallel_requests=1)
     bench.read()
     assert min(bench.load().rows[name] for name in ("ops_quarantine", "ops_schema_drift")) > 0
-    assert asked_for_addresses(sandbox) == {True}
+    assert {"original_address" in query for query in pages_asked(sandbox)} == {True}
     assert schemas_holding_persons(bench) == {"pii"}
     assert {path[:4] for path in files_holding(bench.layout.parquet, NAME.encode())} == {"pii_"}
     bench.settings = settings_for(sandbox)
