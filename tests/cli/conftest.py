@@ -17,16 +17,15 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.cli.main import main
 from wms_sync.settings import Settings
 
-DAYS = 20
 AT_A_MOMENT = SandboxConfig(
     shipments=300,
     seed=5,
-    days=DAYS,
+    days=20,
     families=40,
     now=datetime(2026, 3, 20, 12, tzinfo=UTC),
 )
 """Three hundred shipments of twenty days, at a moment that stands still; no check finds anything in them."""
-LATE_START = datetime.now(UTC).date() - timedelta(days=DAYS + 8)
+LATE_START = datetime.now(UTC).date() - timedelta(days=28)
 """Of what is synced from the service of today."""
 TOKEN = SandboxConfig.token
 
