@@ -121,23 +121,16 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
     days, before = ["2026-03-18", "2026-03-20"], len(dagster.runs())
     with at_the_ui(dagster.url, pytestconfig.getoption("--pictures")) as operator:
         operator.opens("/assets/raw/shipment_days")
-        operator.clicks("Materialize")
-        operator.sees("Partition selection")
+        operator.clicks("Materialize", "Partition selection")
         operator.chooses_days(days[0], days[-1])
         operator.keeps_picture("dagster-backfill")
-        operator.clicks("Launch backfill")
-        operator.sees("Created backfill")
+        operator.clicks("Launch backfill", "Created backfill")
 
         dagster.finished_runs(before + 2)
-        operator.opens("/assets/main/shipments")
-        operator.sees("target_ship_date")
-        operator.sees("data_as_of")
-        operator.sees("At 02:00 AM UTC")
+        operator.opens("/assets/main/shipments", "target_ship_date", "data_as_of", "At 02:00 AM UTC")
         operator.keeps_picture("dagster-table")
 
-        operator.opens("/asset-groups")
-        operator.sees("Global asset lineage")
-        operator.sees("marts")
+        operator.opens("/asset-groups", "Global asset lineage", "marts")
         operator.keeps_picture("dagster-lineage")
 
         # a log is live: the page is open while the run waits for the service, and shows the rest by itself; it has
@@ -149,8 +142,7 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
 
         service.sandbox.intercept = waits
         run_id = dagster.launch_run("nightly_sync")
-        operator.opens(f"/runs/{run_id}?logs=sync%20succeeded")
-        operator.sees("Events")
+        operator.opens(f"/runs/{run_id}?logs=sync%20succeeded", "Events")
         operator.misses("sync succeeded")
         goes_on.set()
         operator.sees("sync succeeded")
@@ -161,8 +153,7 @@ def test_an_operator_clicks_a_backfill_and_sees_failures(
         dagster.finished_runs(before + 3)
         run_id = dagster.launch_run("nightly_sync")
         assert dagster.ended(run_id) == "FAILURE"
-        operator.opens(f"/runs/{run_id}")
-        operator.sees("check WMS_API_TOKEN")
+        operator.opens(f"/runs/{run_id}", "check WMS_API_TOKEN")
         operator.keeps_picture("dagster-failed-run")
 
 
@@ -173,19 +164,16 @@ def test_an_operator_clicks_a_plan_which_is_sent(
     (files / "location-tags-new.csv").write_text("name,color\nfragile,red1\ncold,blue2\n")
     with at_the_ui(dagster.url, pytestconfig.getoption("--pictures")) as operator:
         operator.opens("/assets/master_data/location_tags")
-        operator.clicks("Materialize")
-        operator.sees("Launched run")
+        operator.clicks("Materialize", "Launched run")
         dagster.finished_runs(before + 1)
-        operator.opens("/assets/master_data/location_tags")
-        operator.sees("To send exactly this plan")
+        operator.opens("/assets/master_data/location_tags", "To send exactly this plan")
         approval = operator.copies()
         assert service.sandbox.location_tags() == [], "a plan sends nothing"
 
         operator.opens(f"/locations/{dagster.selector['repositoryLocationName']}/jobs/push_location_tags")
         operator.configures(approval)
         operator.sees("No errors")
-        operator.clicks("Materialize")
-        operator.sees("RUN_SUCCESS")
+        operator.clicks("Materialize", "RUN_SUCCESS")
     assert {tag["name"] for tag in service.sandbox.location_tags()} == {"fragile", "cold"}
 
 
