@@ -17,20 +17,17 @@ from wms_sandbox.server import SandboxServer
 from wms_sync.cli.main import main
 from wms_sync.settings import Settings
 
-DAYS = 20
 AT_A_MOMENT = SandboxConfig(
     shipments=300,
     seed=5,
-    days=DAYS,
+    days=20,
     families=40,
     now=datetime(2026, 3, 20, 12, tzinfo=UTC),
 )
 """Three hundred shipments of twenty days, at a moment that stands still; no check finds anything in them."""
-LATE_START = datetime.now(UTC).date() - timedelta(days=DAYS + 8)
+LATE_START = datetime.now(UTC).date() - timedelta(days=28)
 """Of what is synced from the service of today."""
 TOKEN = SandboxConfig.token
-
-MakeSettings = Callable[..., Settings]
 
 
 @pytest.fixture(autouse=True)
@@ -57,18 +54,21 @@ def service_of_today(service: SandboxServer) -> Iterator[SandboxServer]:
 
 
 @pytest.fixture
-def make_settings(tmp_path: Path, service: SandboxServer) -> MakeSettings:
+def make_settings(tmp_path: Path, service: SandboxServer) -> Callable[..., Settings]:
     return partial(settings_in, tmp_path / "data", service, start_date=date(2026, 2, 20), page_size=100)
 
 
 @pytest.fixture
-def settings(make_settings: MakeSettings) -> Settings:
+def settings(make_settings: Callable[..., Settings]) -> Settings:
     return make_settings()
 
 
 @pytest.fixture
 def type_in(
-    make_settings: MakeSettings, service_of_today: SandboxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_settings: Callable[..., Settings],
+    service_of_today: SandboxServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Result]:
     """Types a command at a service of today; nothing that it says shows a token, a key or a traceback."""
     monkeypatch.chdir(tmp_path)

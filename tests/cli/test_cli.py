@@ -89,9 +89,6 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
     served = len(sandbox.sandbox.requests)
     assert (run("rebuild").returncode, len(sandbox.sandbox.requests)) == (0, served)
 
-    refused = run("acknowledge", "stale")
-    assert (refused.returncode, "stays until the problem is fixed" in refused.stderr) == (2, True)
-
     status = json.loads(run("status", "--json").stdout)
     assert (status["rows"]["shipments"], status["gaps"]) == (FEWER.shipments, [])
     found = {"check-statuses_are_known", "check-shipped_shipments_say_when"}
@@ -100,9 +97,8 @@ def test_sync_status_backfill_and_rebuild(first, run, sandbox, tmp_path):
 
 def test_doctor_finds_nothing_wrong_and_names_what_is(run):
     well = run("doctor")
-    bad = [line.split()[:2] for line in well.stdout.splitlines() if line.startswith(("warn", "fail"))]
-    expected = [["warn", "alerts"], ["warn", "clock"], ["warn", "nothing-synced"]]
-    assert (well.returncode, sorted(bad)) == (0, expected), well.stdout
+    bad = [" ".join(line.split()[:2]) for line in well.stdout.splitlines() if line.startswith(("warn", "fail"))]
+    assert (well.returncode, sorted(bad)) == (0, ["warn alerts", "warn clock", "warn nothing-synced"]), well.stdout
     probed = run("probe", "--json")
     worst, *others = json.loads(probed.stdout)
     assert (probed.returncode, worst["name"], worst["verdict"]) == (0, "clock", "warns")
@@ -125,6 +121,7 @@ WRONG: dict[str, tuple[str, dict[str, str], str]] = {
     "days before the first": (BACKFILL.format("2025-01-01"), {}, "WMS_START_DATE"),
     "no day": (BACKFILL.format("yesterday"), {}, "yesterday"),
     "days to come": ("backfill --from 2999-03-04 --to 2999-03-05", {}, "2999-03-0"),
+    "a finding that lasts": ("acknowledge nothing-synced", {}, "stays until the problem is fixed"),
     "no command": ("nonsense", {}, "nonsense"),
     "no port": ("ui --port 65536", {}, "--port"),
     "a port below all": ("sandbox --port -1", {}, "--port"),
@@ -157,13 +154,6 @@ def test_a_file_system_without_locks_is_named(environment, tmp_path, number):
         ended = command.ended()
     refused = f"wms-sync: {tmp_path / 'data/work/writer.lock'} cannot be used ({os.strerror(number)})."
     assert (ended.returncode, ended.stderr.splitlines()[-1].startswith(refused)) == (1, True), ended.stderr
-
-
-@pytest.mark.parametrize("command", ["report --to {}.html", "export shipments --to {}.csv", "dictionary --to {}"])
-def test_a_folder_that_takes_no_files_is_named(first, run, tmp_path, command):
-    copytree(first[1], tmp_path / "data")
-    ended = run(*command.format("/proc/x").split())
-    assert (ended.returncode in {1, 2}, "Traceback" in ended.stderr, "/proc/" in ended.stderr) == (True, False, True)
 
 
 def test_explain_traces_a_shipment_to_its_page(first, run, tmp_path):

@@ -5,24 +5,17 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tests.bench import FEWER, opened_store, queried
-from wms_sandbox.app import Sandbox
+from tests.bench import opened_store, queried
 from wms_sync.cli.main import main
 from wms_sync.state.run_records import RunRecords
 from wms_sync.state.store import StateStore
 
 
 @pytest.fixture
-def sandbox(in_process):
-    """In this process, since forgetting asks no service."""
-    in_process.sandbox = Sandbox(FEWER)
-    return in_process
-
-
-@pytest.fixture
-def typed(bench, sandbox):
-    given = {f"WMS_{name.upper()}": str(getattr(bench.settings, name)) for name in ("data_dir", "start_date")}
-    given |= {"WMS_BASE_URL": sandbox.base_url, "WMS_API_TOKEN": "any"}
+def typed(bench):
+    given = {"WMS_API_TOKEN": "any"} | {
+        f"WMS_{name.upper()}": str(getattr(bench.settings, name)) for name in ("base_url", "data_dir", "start_date")
+    }
     return lambda *command, answer=None: CliRunner().invoke(main, command, input=answer, env=given)
 
 

@@ -7,23 +7,19 @@ import time
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from tests.cli.conftest import TOKEN
+from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import write
 from tests.processes import Command
 from tests.running import run_push
 from wms_sandbox.faults import AnswerLost
-from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
-from wms_sync.master_data.plan import RowStatus, Step
-from wms_sync.master_data.push import PushReport
+from wms_sync.master_data.kinds import PRODUCTS
+from wms_sync.master_data.plan import RowStatus
 from wms_sync.reports.doctor import examine
-from wms_sync.runs import plan_push
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import PushLedger, State
 from wms_sync.state.schema import MIGRATIONS
-
-KEY, WRONG = "sandbox-api-key", "wr0ng-s3cret"
 
 
 def states(settings: Settings) -> dict[str, State]:
@@ -31,12 +27,12 @@ def states(settings: Settings) -> dict[str, State]:
         return {entry.key: entry.state for entry in ledger.all()}
 
 
-MERCHANT = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": KEY}
 FILES = {
     "retailers.csv": ("code,name,parent_retailer_code", "c,C,p", "p,P,"),
     "products.csv": ("sku,name,weight", "s1,S,1.5", "s2,S,"),
     "tags.csv": ("name,color", "n1,red1", "n2,blue5"),
     "wrong.csv": ("name,colour", "n1,red1"),
+    "long.csv": ("name,color", *(f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240))),
 }
 CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] = {
     # a command, its exit code, what is shown, other settings, how many entries the ledger has then if there is one
@@ -68,8 +64,28 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
         {},
         0,
     ),
+    "a long plan": (
+        "push location-tags long.csv --dry-run",
+        3,
+        (
+            "line 2: rejected: color = 'pink': ",
+            "line 3: create n1\n",
+            "and 20 more rejected (--all prints every row)",
+            "and 20 more create (--all prints every row)",
+            "A push would send 120.",
+        ),
+        {},
+        0,
+    ),
+    "a long plan, whole": (
+        "push location-tags long.csv --dry-run --all",
+        3,
+        ("line 240: rejected: as line 2\n", "line 241: create n239\n"),
+        {},
+        0,
+    ),
     "no row": ("push retailers retailers.csv --limit 0", 2, ("--limit",), {}, None),
-    "a wrong token": ("push products products.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": WRONG}, 2),
+    "a wrong token": ("push products products.csv", 2, ("WMS_API_TOKEN",), {"WMS_API_TOKEN": "wr0ng-s3cret"}, 2),
     "no file": ("push retailers nofile.csv", 2, ("nofile.csv",), {}, None),
     "a folder for a file": ("push retailers .", 2, ("'.'",), {}, None),
     "no argument": ("push location-tags", 2, ("FILE",), {}, None),
@@ -91,53 +107,6 @@ def test_a_command_of_master_data(type_in, settings, command, code, shown, chang
     assert (ended.exit_code, [text for text in shown if text not in ended.output]) == (code, []), ended.output
     assert (len(states(settings)) if settings.layout.state.exists() else None) == entries
     assert not settings.layout.rejects.exists()
-
-
-def test_a_dry_run_prints_the_plan(type_in, service, settings):
-    run_push(settings, RETAILERS, write(Path("first.csv"), "code,name", "old,Old", "same,Same"))
-    path = write(Path("given.csv"), "code,name,status", "new,New,", "same,Same,", "old,Newer,", "bad,,gone")
-    ended = type_in("push", "retailers", str(path), "--dry-run", "--all")
-    new, same, old, *others = ended.stdout.splitlines()
-    assert (ended.exit_code, new, others[:2]) == (
-        3,
-        "line 2: create new",
-        [
-            "line 5: rejected: name: Must be filled. status = 'gone': Must be one of: active, archived.",
-            "retailers of given.csv: 1 create, 1 already there, 1 changed, 1 rejected",
-        ],
-    ), ended.output
-    assert same.startswith("line 3: already there same: Created on ")
-    assert 'The file has other values: name: "Old" -> "Newer".' in old
-    assert "A push would send 1." in ended.stdout
-    assert len(service.sandbox.retailers()) == len(states(settings)) == 2
-
-
-def test_the_first_rows_of_a_file_are_printed(settings, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plan = plan_push(
-        settings,
-        LOCATION_TAGS,
-        write(Path("long.csv"), "name,color", *[f"n{at},{'red1' if at % 2 else 'pink'}" for at in range(240)]),
-    )
-    lines = list(plan.lines(push_limit=1000))
-    assert sum(line.startswith("line") for line in lines) == 200
-    assert [line for line in lines if "more" in line] == [
-        "and 20 more rejected (--all prints every row)",
-        "and 20 more create (--all prints every row)",
-    ]
-    assert sum(line.startswith("line") for line in plan.lines(push_limit=1000, most=None)) == 240
-
-    down = [Step(line, key, RowStatus.UNSENT, "It is down.") for line, key in ((200, "a"), (201, "b"))]
-    refused = [Step(at, f"n{at}", RowStatus.REJECTED) for at in range(120)]
-    report = PushReport(plan.checked, (*down, *refused), plan, rejects=Path("data/rejects/long.csv"))
-    assert list(report.lines())[99:] == [
-        "line 99: rejected n99",
-        "line 200: unsent a: It is down.",
-        "line 201: unsent b: as line 200",
-        "and 20 more rejected (--all prints every row)",
-        "Correct the rejected rows in data/rejects/long.csv and push that file.",
-        report.summary,
-    ]
 
 
 def test_the_status_lists_doubts(type_in, service):
@@ -176,15 +145,13 @@ def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tm
     assert run_push(settings, PRODUCTS, path).counts == there
 
 
-MERCHANT_SET: dict[str, object] = {"merchant_username": "sandbox-merchant", "merchant_api_key": SecretStr(KEY)}
-
 DOCTOR: dict[str, tuple[dict[str, object], str, str, str]] = {
     # what is set, which finding, how severe it is and what it says
     "no merchant": ({}, "merchant", "note", "the Merchant API is not set up"),
     "the schema": ({}, "state", "note", f"schema {MIGRATIONS[-1][0]}"),
     "no key": ({"merchant_username": "any"}, "merchant", "error", "WMS_MERCHANT_API_KEY is not set"),
-    "a merchant": (MERCHANT_SET, "merchant", "note", "accepts sandbox-merchant"),
-    "a stranger": (MERCHANT_SET | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
+    "a merchant": (MERCHANT, "merchant", "note", "accepts sandbox-merchant"),
+    "a stranger": (MERCHANT | {"merchant_username": "nobody"}, "merchant", "error", "The Merchant API"),
     "a missing folder": ({"master_data_dir": Path("nowhere")}, "settings", "error", "WMS_MASTER_DATA_DIR"),
 }
 

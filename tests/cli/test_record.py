@@ -23,8 +23,8 @@ def folder(tmp_path, monkeypatch):
         yield tmp_path
 
 
-def typed(*command: str) -> str:
-    done = CliRunner().invoke(main, command)
+def typed(*command: str, **changes: str) -> str:
+    done = CliRunner().invoke(main, command, env=changes)
     assert done.exit_code == 0, (done.output, done.exception)
     return done.output
 
@@ -54,9 +54,7 @@ def test_a_sync_that_was_recorded_is_replayed(folder, monkeypatch):
         ("--pages 2", {"WMS_PAGE_SIZE": "5"}, "EnoughPages"),
     ],
 )
-def test_how_it_ended_is_recorded(folder, monkeypatch, options, changes, error):
-    for name, value in changes.items():
-        monkeypatch.setenv(name, value)
-    assert ("ended" in typed("record", "new", *options.split())) == (error is not None)
+def test_how_it_ended_is_recorded(folder, options, changes, error):
+    assert ("ended" in typed("record", "new", *options.split(), **changes)) == (error is not None)
     outcome = Replay(folder / "new").outcome
     assert (outcome["error"], bool(outcome["habits"])) == (error, not options)

@@ -95,10 +95,9 @@ def test_no_command_shows_or_keeps_a_secret(tmp_path, monkeypatch, capfd, caplog
     monkeypatch.setenv(HOME_VARIABLE, str(prepare_home(tmp_path / "dagster")))
     caplog.set_level(logging.DEBUG)
     text = "\n".join(said(command) for command in COMMANDS)
-    captured = capfd.readouterr()
     used = ("the token is accepted", "the Merchant API accepts somebody")
     assert [words for words in used if words not in text] == [], "the secrets were used"
-    assert_secret("\n".join([text, captured.out, captured.err, caplog.text]), tmp_path)
+    assert_secret("\n".join([text, *capfd.readouterr(), caplog.text]), tmp_path)
     made = {Path(name).name for name in kept(tmp_path)}
     assert made >= {"index.db", "runs.db", "analytics.duckdb", "state.db", "creates.jsonl"}
 
@@ -149,16 +148,7 @@ def test_what_a_careless_service_says_keeps_no_secret(house, tmp_path, capfd):
     text += said(["sync"]) + said(["status", "--json"])
     assert text.count("(withheld)") >= 2
     assert [path for path in kept(tmp_path) if "rejects" in path]
-    captured = capfd.readouterr()
-    assert_secret("\n".join([text, captured.out, captured.err]), tmp_path)
-
-
-@pytest.mark.parametrize("token", ["planted\a-t0ken", "planted\x1b-t0ken", "planted-t0ken\r\n"])
-def test_a_token_that_is_no_header_is_refused(house, monkeypatch, token):
-    """httpx says of a header with a control character what it is."""
-    monkeypatch.setenv("WMS_API_TOKEN", token)
-    failed = CliRunner().invoke(main, ["sync"])
-    assert (failed.exit_code, "WMS_API_TOKEN" in failed.output, "t0ken" in failed.output) == (2, True, False)
+    assert_secret("\n".join([text, *capfd.readouterr()]), tmp_path)
 
 
 REACHED = "WMS_BASE_URL=http://127.0.0.1:1\nWMS_API_TOKEN=planted-t0ken\nWMS_STATE_URL="
@@ -183,9 +173,9 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 def test_a_wrong_env_file_is_not_shown(tmp_path, monkeypatch, caplog, odd):
-    tmp_path.joinpath(".env").write_bytes(ODD[odd])
+    tmp_path.joinpath(".env").write_bytes(odd)
     monkeypatch.chdir(tmp_path)
     failed, examined = (CliRunner().invoke(main, [command]) for command in ("sync", "doctor"))
     assert isinstance(failed.exception, SystemExit)

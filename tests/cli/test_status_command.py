@@ -4,9 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import termios
-from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -26,27 +23,28 @@ def metrics(settings: Settings) -> dict[tuple[str, ...], float]:
     return found
 
 
-def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings):
-    settings = make_settings(start_date=LATE_START)
-    nothing = type_in("status", "--check")
-    assert (nothing.exit_code, nothing.output.split(":")[0]) == (3, "warning")
-    assert type_in("sync").exit_code == 0
+def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings, receiver):
+    """A Pushgateway gets the metrics as they are written; one that refuses them fails no run."""
+    settings, gateway = make_settings(start_date=LATE_START), {"WMS_METRICS_URL": f"{receiver.origin}/"}
+    assert type_in("sync", **gateway).exit_code == 0
     well = type_in("status", "--check")
     assert re.fullmatch(r"ok: data as of .* UTC; last run sync, .* UTC.*\n", well.output), well.output
     good = metrics(settings)
-    assert good["wms_sync_last_run_success", "sync"] == 1
-    assert good["wms_sync_table_rows", "shipments"] == good["wms_sync_last_run_shipments", "sync"] == 300
+    assert (good["wms_sync_last_run_success", "sync"], good["wms_sync_last_run_shipments", "sync"]) == (1, 300)
+    assert good["wms_sync_table_rows", "shipments"] == 300
     assert good["wms_sync_last_run_duration_seconds", "load", "sync"] > 0
     assert good["wms_sync_lag_at_run_end_seconds",] < 600
     assert "maintained  nothing" in type_in("maintain").output
 
-    failed = [type_in("sync", token="a-wrong-token"), type_in("status", "--check")]
+    failed = [type_in("sync", token="a-wrong-token", **gateway), type_in("status", "--check")]
     assert ([ended.exit_code for ended in failed], "refused the token" in failed[1].output) == ([2, 1], True)
     bad = metrics(settings)
     assert bad["wms_sync_last_run_success", "sync"] == 0
     assert bad["wms_sync_last_run_timestamp_seconds", "sync"] > good["wms_sync_last_run_timestamp_seconds", "sync"]
     for kept in (("wms_sync_last_success_timestamp_seconds", "sync"), ("wms_sync_data_as_of_timestamp_seconds",)):
         assert bad[kept] == good[kept]
+    assert receiver.asked == ["PUT /metrics/job/wms-sync/service/127.0.0.1"] * 2
+    assert receiver.put[-1] == settings.layout.metrics.read_text()
 
     [name] = re.findall(r"\((run-\w+)\)", type_in("status").output)
     commands = (["acknowledge", "run-000000"], ["acknowledge", name], ["status", "--check"])
@@ -54,16 +52,6 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings):
     assert "acknowledged  sync failed: " in type_in("status").output
     again = (type_in("sync", token="a-wrong-token").exit_code, type_in("status", "--check").exit_code)
     assert again == (2, 0), "another night failed for the same reason"
-
-
-def test_metrics_are_pushed_as_they_are_written(type_in, make_settings, receiver):
-    """A Pushgateway that refuses them fails no run."""
-    gateway = {"WMS_METRICS_URL": f"{receiver.origin}/"}
-    assert type_in("sync", **gateway).exit_code == 0
-    assert receiver.put == [make_settings().layout.metrics.read_text()]
-    assert type_in("sync", token="a-wrong-token", **gateway).exit_code == 2
-    assert 'wms_sync_last_run_success{run="sync",service="127.0.0.1"} 0.0' in receiver.put[-1]
-    assert receiver.asked == ["PUT /metrics/job/wms-sync/service/127.0.0.1"] * 2
     receiver.status = 500
     done = type_in("sync", **gateway)
     assert (done.exit_code, "not be pushed to WMS_METRICS_URL (HTTPError)" in done.output) == (0, True), done.output
@@ -74,32 +62,18 @@ COLUMNS = 60
 ESCAPE = re.compile(r"\x1b\[(\d*)m")
 
 
-def on_a_terminal(environment: Mapping[str, str]) -> list[str]:
-    """The lines of ``status`` on a terminal of ``COLUMNS``."""
-    terminal, far_end = os.openpty()
-    termios.tcsetwinsize(far_end, (40, COLUMNS))
-    with subprocess.Popen([PROGRAM, "status"], stdin=far_end, stdout=far_end, stderr=far_end, env=environment):
-        os.close(far_end)
-        pieces = []
-        with suppress(OSError):  # the end: nobody has the far end open
-            while piece := os.read(terminal, 4096):
-                pieces.append(piece)
-    os.close(terminal)
-    return b"".join(pieces).decode().splitlines()
-
-
 def test_status_fits_its_terminal_and_a_pipe_has_whole_lines(type_in, make_settings):
     """Findings first, and each line of a table only if it is asked for."""
     settings = make_settings(start_date=LATE_START)
     type_in("sync")
     type_in("sync", token="a-wrong-token")
-    shown = {name: str(getattr(settings, name)) for name in ("base_url", "data_dir", "start_date")}
     environment = {
         "PATH": os.environ["PATH"],
         "TERM": "xterm",
-        **{f"WMS_{name.upper()}": shown[name] for name in shown},
+        **{f"WMS_{name.upper()}": str(getattr(settings, name)) for name in ("base_url", "data_dir", "start_date")},
     }
-    lines = on_a_terminal(environment)
+    terminal = ["script", "--quiet", "--command", f"stty rows 40 columns {COLUMNS}; {PROGRAM} status", "/dev/null"]
+    lines = subprocess.check_output(terminal, stdin=subprocess.DEVNULL, text=True, env=environment).splitlines()
     words = " ".join(ESCAPE.sub("", line) for line in lines)
     assert max(len(ESCAPE.sub("", line)) for line in lines) <= COLUMNS
     red = [line for line in lines if ESCAPE.findall(line) == ["31", "0"]]

@@ -14,12 +14,12 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.bench import CONFIG, FEWER, IMPATIENT, Bench, empty_state, opened_store, settings_in, store_at
+from tests.bench import CONFIG, FEWER, IMPATIENT, empty_state, settings_in, store_at
 from tests.master_data.files import write
+from tests.running import run_sync
 from tests.services import Service, transport_to
 from wms_sandbox.app import Sandbox
 from wms_sandbox.transport import InProcess
-from wms_sync.layout import Layout
 from wms_sync.master_data.kind import Kind
 from wms_sync.master_data.plan import Plan
 from wms_sync.master_data.push import PushReport, unfinished
@@ -58,9 +58,12 @@ class Desk:
         return plan_push(self.settings, kind, path, transport=transport_to(self.server), **options)
 
     def push(self, kind: Kind, path: Path, **options: Any) -> PushReport:
-        given: dict[str, Any] = {"run_id": f"run{next(self._runs)}", "policy": IMPATIENT}
-        given["transport"] = transport_to(self.server)
-        return pushed(self.settings, kind, path, **given | options)
+        usual: dict[str, Any] = {
+            "run_id": f"run{next(self._runs)}",
+            "policy": IMPATIENT,
+            "transport": transport_to(self.server),
+        }
+        return pushed(self.settings, kind, path, **usual | options)
 
     def entries(self) -> dict[str, Entry]:
         """The ledger, by key."""
@@ -102,12 +105,10 @@ class Desk:
 @pytest.fixture(scope="session")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The published file after a sync of a sandbox like the one of each desk."""
-    within, folder = InProcess(Sandbox(FEWER)), tmp_path_factory.mktemp("shown")
-    settings = settings_in(folder, within, page_size=1000)
-    store = opened_store(settings)
-    Bench(settings, store, within).sync()
-    store.close()
-    return Layout(folder).published
+    within = InProcess(Sandbox(FEWER))
+    settings = settings_in(tmp_path_factory.mktemp("shown"), within, page_size=1000)
+    run_sync(settings, within)
+    return settings.layout.published
 
 
 @pytest.fixture

@@ -110,8 +110,9 @@ def test_retailers_are_there_once_with_their_ids(desk):
     path = desk.file(
         "code,name,parent_retailer_code", *(f"{code},Name {code},{parent}" for code, parent in parents.items())
     )
-    merchant = {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
-    push_and_kill(desk, RETAILERS, path, 7, **merchant)
+    push_and_kill(
+        desk, RETAILERS, path, 7, WMS_MERCHANT_USERNAME="sandbox-merchant", WMS_MERCHANT_API_KEY="sandbox-api-key"
+    )
     desk.set(**MERCHANT)
     while desk.push(RETAILERS, path).exit_code != 0:  # too many answers without the service's word end a push
         pass

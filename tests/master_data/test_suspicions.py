@@ -159,21 +159,15 @@ MEANT: list[tuple[Columns, tuple[str, ...]]] = [
 ]
 
 
-def suspicions(columns: Columns, cells: tuple[str, ...]) -> dict[tuple[str, ...], str | None]:
+@pytest.mark.parametrize(
+    ("says", "columns", "cells"),
+    [*((says, *where) for says, where in SUSPICIOUS.items()), *((None, *where) for where in MEANT)],
+)
+def test_what_is_suspicious_and_what_is_meant(says, columns, cells):
     known = {(str(kind), name): column_named(kind, name) for kind, name in columns}
     assert all(known.values())
-    return {(*where, cell): column.cell.suspicion(cell) for where, column in known.items() if column for cell in cells}
-
-
-@pytest.mark.parametrize(("columns", "cells"), SUSPICIOUS.values(), ids=SUSPICIOUS)
-def test_what_is_suspicious(request, columns, cells):
-    says, found = request.node.callspec.id, suspicions(columns, cells)
-    assert {where: said for where, said in found.items() if not str(said).startswith(says)} == {}
-
-
-@pytest.mark.parametrize(("columns", "cells"), MEANT)
-def test_what_is_meant(columns, cells):
-    assert {where: said for where, said in suspicions(columns, cells).items() if said is not None} == {}
+    said = {(*where, cell): column.cell.suspicion(cell) for where, column in known.items() if column for cell in cells}
+    assert {where: text for where, text in said.items() if not str(text).startswith(str(says))} == {}
 
 
 @pytest.mark.parametrize(

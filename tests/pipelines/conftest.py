@@ -14,6 +14,8 @@ from tests.cli.conftest import (
     settings,
     type_in,
 )
+from wms_sync.settings import Settings
+from wms_sync_pipelines import asset_keys
 from wms_sync_pipelines.home import HOME_VARIABLE, prepare_home
 
 __all__ = [
@@ -37,6 +39,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     prepared = prepare_home(tmp_path / "home")
     monkeypatch.setenv(HOME_VARIABLE, str(prepared))
     return prepared
+
+
+def rows_of_days(settings: Settings, instance: dg.DagsterInstance) -> dict[str, int]:
+    """The rows of each day in the catalogue, by its newest materialisation."""
+    records = instance.fetch_materializations(asset_keys.days(settings), limit=1000).records
+    shown = [record.asset_materialization for record in reversed(records)]
+    return {str(day.partition): int(str(day.metadata["dagster/partition_row_count"].value)) for day in shown if day}
 
 
 def failure_of(result) -> str:

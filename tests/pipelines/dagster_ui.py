@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
@@ -23,7 +22,6 @@ from wms_sync_pipelines.home import prepare_home
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 ENDED = {"SUCCESS", "FAILURE", "CANCELED"}
 T = TypeVar("T")
-Run = dict[str, Any]
 
 LAUNCH = """
 mutation LaunchPartitionBackfill($backfillParams: LaunchBackfillParams!) {
@@ -48,9 +46,6 @@ RUNS = """
 query Runs { runsOrError(limit: 100) { ... on Runs { results {
   runId status jobName tags { key value } assetSelection { path }
 } } } }
-"""
-CHECKS = """
-query Checks { assetNodes { assetChecksOrError { ... on AssetChecks { checks { name canExecuteIndividually } } } } }
 """
 LOG = """
 query Log($id: ID!) { logsForRun(runId: $id) {
@@ -97,13 +92,11 @@ class DagsterUi:
         try:
             self.wait(self._has_loaded, "the UI to load the code location")
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for pid in self._session():
             os.kill(pid, signal.SIGKILL)
         self._process.wait()
@@ -133,22 +126,17 @@ class DagsterUi:
                 found += [pid] if os.getsid(pid) == self._process.pid else []
         return found
 
-    def launch_run(self, job: str, tags: Mapping[str, str] = {}, **selected: object) -> str:
+    def launch_run(self, job: str, **selected: object) -> str:
         """What the UI does when a job without days is launched; returns the id of the run."""
         parameters = {
             "mode": "default",
             "runConfigData": {},
-            "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
+            "executionMetadata": {"tags": []},
             "selector": {**self.selector, "pipelineName": job, **selected},
         }
         answer = self.query(EXECUTE, executionParams=parameters)["launchPipelineExecution"]
         assert "run" in answer, answer
         return str(answer["run"]["runId"])
-
-    def checks(self) -> dict[str, str]:
-        """Every check, and whether *Execute* can be clicked."""
-        found = [node["assetChecksOrError"].get("checks", []) for node in self.query(CHECKS)["assetNodes"]]
-        return {check["name"]: check["canExecuteIndividually"] for checks in found for check in checks}
 
     def launch_job(self, job: str, days: Sequence[str]) -> None:
         """What the UI does when days are chosen for a job."""
@@ -162,28 +150,28 @@ class DagsterUi:
         answer = self.query(LAUNCH, backfillParams=parameters)["launchPartitionBackfill"]
         assert answer["__typename"] == "LaunchBackfillSuccess", answer
 
-    def finished_runs(self, count: int) -> list[Run]:
+    def finished_runs(self, count: int) -> list[dict[str, Any]]:
         """Wait until there are this many runs and all have ended; return all, the oldest first."""
 
-        def found() -> list[Run] | None:
+        def found() -> list[dict[str, Any]] | None:
             runs = self.runs()
             return runs if len(runs) >= count and all(run["status"] in ENDED for run in runs) else None
 
         return self.wait(found, f"{count} runs to end")
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[dict[str, Any]]:
         """Every run, the oldest first; `tags` as a dictionary."""
-        runs: list[Run] = self.query(RUNS)["runsOrError"]["results"]
-        return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in reversed(runs)]
+        runs = reversed(self.query(RUNS)["runsOrError"]["results"])
+        return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in runs]
 
-    def ended(self, run_id: str, seconds: float = 300) -> str:
+    def ended(self, run_id: str) -> str:
         """Waits until a run has ended; its status."""
 
         def look() -> str | None:
             [status] = [str(run["status"]) for run in self.runs() if run["runId"] == run_id]
             return status if status in ENDED else None
 
-        return self.wait(look, f"the run {run_id} to end", seconds)
+        return self.wait(look, f"the run {run_id} to end")
 
     def pid_of(self, run_id: str) -> int | None:
         """The process of a run, if it has begun."""

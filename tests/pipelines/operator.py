@@ -39,21 +39,24 @@ class Operator:
         self._base_url = base_url
         self._pictures = pictures
 
-    def opens(self, path: str) -> None:
-        """Go to a page of the UI."""
+    def opens(self, path: str, *shown: str) -> None:
+        """Go to a page of the UI, and wait until these texts are shown."""
         self._page.goto(self._base_url + path)
+        self.sees(*shown)
 
-    def sees(self, text: str) -> None:
-        """Wait until a text is shown."""
-        self._page.get_by_text(text).first.wait_for()
+    def sees(self, *texts: str) -> None:
+        """Wait until these texts are shown."""
+        for text in texts:
+            self._page.get_by_text(text).first.wait_for()
 
     def misses(self, text: str) -> None:
         """See that a text is not shown."""
         assert self._page.get_by_text(text).count() == 0
 
-    def clicks(self, name: str) -> None:
-        """Click the last button of this name: a dialog lies over the page, and comes after it."""
+    def clicks(self, name: str, *shown: str) -> None:
+        """Click the last button of this name: a dialog lies over the page, and comes after it. Wait for these texts."""
         self._page.get_by_role("button", name=name).last.click()
+        self.sees(*shown)
 
     def chooses_days(self, first: str, last: str) -> None:
         """Write a range of days, however old, into the dialog that asks for partitions."""

@@ -13,7 +13,7 @@ from wms_sync.catalogue import marts, relations, stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.checks import checks
-from wms_sync_pipelines import definitions, jobs, tables
+from wms_sync_pipelines import definitions, tables
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +43,6 @@ def test_each_table_says_what_it_has_and_where_it_is(settings, graph):
             assert f"view marts.{relation.name} as" in Path(file.file_path).read_text(encoding="utf-8")
 
 
-def test_the_code_location_loads_without_a_service(built):
-    dg.Definitions.validate_loadable(built)  # also none of its assets in a circle
-    assert built.resolve_job_def(jobs.NIGHTLY_SYNC).executor_def.name == "in_process"
-
-
 def test_a_wrong_setting_is_named_at_loading(monkeypatch):
     monkeypatch.setenv("WMS_SCHEDULE_TIMEZONE", "Middle/Earth")
     with pytest.raises(SettingsError, match="WMS_SCHEDULE_TIMEZONE"):
@@ -57,15 +52,16 @@ def test_a_wrong_setting_is_named_at_loading(monkeypatch):
 def test_what_can_be_started_is_in_the_docs_and_nothing_else(settings, built, graph):
     made = {tables.key(settings, relation) for relation in relations()}
     assets = {key.to_user_string() for key in set(graph.materializable_asset_keys) - made}
-    all_jobs = {job.name for job in built.resolve_all_job_defs()}
+    all_jobs = {job.name: job.executor_def.name for job in built.resolve_all_job_defs()}
+    assert {*all_jobs.values()} == {"in_process"}
     sensors, schedules = ({found.name for found in kind} for kind in (built.sensors, built.schedules))
     assert {sensor.default_status for sensor in built.sensors} == {dg.DefaultSensorStatus.RUNNING}
-    started = {name for name in assets | all_jobs | sensors | schedules if not name.startswith("__")}
+    started = {name for name in {*assets, *all_jobs, *sensors, *schedules} if not name.startswith("__")}
     assert [name for name in sorted(started) if f"`{name}`" not in DOCS] == []
     described = list(rows(FOLDER / "how-to" / "dagster.md"))
     assert {row[0].strip("`") for head, row in described if head[0] == "sensor"} == sensors
     starts = {name for head, row in described if head[0] == "you start" for name in re.findall(r"`([^`]+)`", row[0])}
-    assert starts <= all_jobs | schedules | {key.to_user_string() for key in graph.get_all_asset_keys()}
+    assert starts <= all_jobs.keys() | schedules | {key.to_user_string() for key in graph.get_all_asset_keys()}
 
 
 def test_assets_have_an_instance_owners_and_tags(settings, graph):
@@ -89,8 +85,9 @@ def test_tables_follow_reads_and_marts_follow_tables(settings, graph):
     changes = dg.AssetKey(["raw", "changed_shipments"])
     assert {relation for relation, keys in sources.items() if keys == {changes}} == set(stored_tables())
     assert all(keys and changes not in keys for relation, keys in sources.items() if relation in marts())
-    places = (["main", "shipments"], ["main", "orders"], ["marts", "packages"])
-    assert graph.get(dg.AssetKey(["marts", "shipments"])).parent_keys >= {*map(dg.AssetKey, places)}
+    assert graph.get(dg.AssetKey(["marts", "shipments"])).parent_keys >= {
+        dg.AssetKey(place) for place in (["main", "shipments"], ["main", "orders"], ["marts", "packages"])
+    }
 
 
 def test_every_check_is_an_asset_check(graph):

@@ -1,5 +1,9 @@
-"""A scheduled night against a service that does not answer: its attempts, the last one, and what has only one."""
+"""A scheduled night against a service that does not answer: its attempts, the last one, and what has only one.
 
+And the alert about it.
+"""
+
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
@@ -13,7 +17,6 @@ from tests.pipelines.conftest import failure_of
 from wms_sandbox.errors import failed
 from wms_sync import runs as library
 from wms_sync.errors import WmsSyncError
-from wms_sync.reports.alerts import deliver
 from wms_sync.reports.findings import findings_of
 from wms_sync.settings import Settings
 from wms_sync.state.lock import FileLock
@@ -41,17 +44,6 @@ BY_SCHEDULE = {SCHEDULE: NIGHTLY}
 def late(make_settings, service_of_today, receiver) -> Callable[..., Settings]:
     """Settings of an installation that began lately, for a service that intercepts nothing after the test."""
     return lambda **changes: make_settings(start_date=LATE_START, alert_webhook_url=receiver.url, **changes)
-
-
-@pytest.fixture
-def run(instance) -> Callable[..., dg.ExecuteInProcessResult]:
-    """Runs the nightly sync as the daemon launches it, with pauses that a test can wait for."""
-
-    def run(settings: Settings, tags: dict[str, str] = BY_SCHEDULE) -> dg.ExecuteInProcessResult:
-        job = definitions.build(settings, RunResource(settings, pauses=SHORT)).resolve_job_def(jobs.NIGHTLY_SYNC)
-        return job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
-
-    return run
 
 
 def down_for(minutes: float) -> Callable[[object], Response | None]:
@@ -87,18 +79,20 @@ NIGHTS: dict[str, tuple[float, dict[str, str], dict[str, str], int, str, str]] =
     # it ends, and why it fails
     "the service is back": (20, {}, BY_SCHEDULE, 4, "succeeded", ""),
     "the service stays down": (1000, {}, BY_SCHEDULE, 9, "failed", "may not be the service"),
-    "what waiting does not mend": (0, {"api_token": "wrong-token"}, BY_SCHEDULE, 0, "failed", "refused the token"),
+    "what waiting does not mend": (0, {"api_token": "wrong-token"}, BY_SCHEDULE, 0, "failed", "WMS_API_TOKEN"),
     "what a person started": (1, {}, {}, 0, "failed", "503"),
     "another schedule": (1, {}, {SCHEDULE: "maintenance"}, 0, "failed", "503"),
 }
 
 
 @pytest.mark.parametrize(("minutes", "changes", "tags", "retries", "outcome", "why"), NIGHTS.values(), ids=NIGHTS)
-def test_what_is_tried_again(late, run, service, instance, receiver, minutes, changes, tags, retries, outcome, why):
-    """In the same run, which is told once nothing is tried again."""
+def test_what_is_tried_again(late, service, instance, receiver, minutes, changes, tags, retries, outcome, why):
+    """In the same run, which is told once when nothing is tried again, without a secret."""
     settings = late(**changes)
+    built = definitions.build(settings, RunResource(settings, pauses=SHORT))
     service.sandbox.intercept = down_for(minutes)
-    night = run(settings, tags)
+    job = built.resolve_job_def(jobs.NIGHTLY_SYNC)
+    night = job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
     waited = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
     seconds = [entry.dagster_event.step_retry_data.seconds_to_wait for entry in waited]
     assert seconds == [pause.total_seconds() for pause in SHORT[:retries]]
@@ -106,14 +100,18 @@ def test_what_is_tried_again(late, run, service, instance, receiver, minutes, ch
         [record] = records.newest(9)
     assert (record.run_id, record.outcome, record.due_at) == (night.run_id, outcome, None)
     assert outcome == "succeeded" or why in failure_of(night)
-    deliver(settings)
-    assert receiver.heard == ([] if night.success else ["new:run-sync"])
+    for _ in range(2):
+        built.resolve_sensor_def("alerts").evaluate_tick(dg.build_sensor_context(instance=instance))
+    told = [(body["status"], body["finding"], body["run_id"]) for body in receiver.taken]
+    assert told == ([] if night.success else [("new", "run-sync", night.run_id)])
+    history = "\n".join(str(entry) for entry in instance.all_logs(night.run_id))
+    assert (f"sync {outcome}: " in history, "wrong-token" in json.dumps(receiver.taken) + history) == (True, False)
 
 
 def test_the_schedule_follows_settings_and_is_off(make_settings):
     settings = make_settings(schedule_cron="30 3 * * *", schedule_timezone="America/New_York")
     schedule = definitions.build(settings).resolve_schedule_def(NIGHTLY)
-    found = (schedule.cron_schedule, schedule.execution_timezone, schedule.default_status)
-    assert found == ("30 3 * * *", "America/New_York", dg.DefaultScheduleStatus.STOPPED)
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 3 * * *", "America/New_York")
+    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
     context = dg.build_schedule_context(scheduled_execution_time=datetime.now(UTC))
     assert len(schedule.evaluate_tick(context).run_requests or ()) == 1

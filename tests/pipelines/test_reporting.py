@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 
 from tests.cli.conftest import LATE_START
+from tests.pipelines.conftest import rows_of_days
 from tests.running import run_sync
 from wms_sync.catalogue import relations
 from wms_sync_pipelines import asset_keys, coverage, definitions, tables
@@ -24,11 +25,6 @@ def days_until_today() -> set[str]:
     return {f"{LATE_START + timedelta(days=number)}" for number in range((today - LATE_START).days + 1)}
 
 
-def materialisation(record: dg.EventLogRecord) -> dg.AssetMaterialization:
-    assert record.asset_materialization is not None
-    return record.asset_materialization
-
-
 def test_a_command_is_shown_without_a_run(type_in, settings, home):
     def latest(check: str) -> dg.AssetCheckEvaluation:
         key = dg.AssetCheckKey(asset_keys.changes(settings), check)
@@ -40,14 +36,11 @@ def test_a_command_is_shown_without_a_run(type_in, settings, home):
     with dg.DagsterInstance.get() as instance:
         shown = [instance.get_latest_materialization_event(tables.key(settings, relation)) for relation in relations()]
         assert None not in shown
-        records = instance.fetch_materializations(asset_keys.days(settings), limit=100).records
-        days = {day.partition: day.metadata["dagster/partition_row_count"] for day in map(materialisation, records)}
-        assert days.keys() == days_until_today()
-        assert sum(int(str(rows.value)) for rows in days.values()) == SHIPMENTS
+        rows = rows_of_days(settings, instance)
+        assert ({*rows}, sum(rows.values())) == (days_until_today(), SHIPMENTS)
         assert (latest(coverage.NO_GAP).passed, instance.get_runs()) == (True, [])
 
-    assert type_in("sync", token="a-wrong-token").exit_code == 2
-    with dg.DagsterInstance.get() as instance:
+        assert type_in("sync", token="a-wrong-token").exit_code == 2
         last = latest(coverage.LAST_SYNC)
     assert (last.passed, "refused the token" in str(last.description)) == (False, True)
 
@@ -63,9 +56,9 @@ def test_a_push_is_shown_if_the_home_works(type_in, home, tmp_path):
     history.unlink()
     assert type_in("push", "location-tags", "tags.csv").exit_code == 3
     with dg.DagsterInstance.get() as instance:
-        [record] = instance.fetch_materializations(dg.AssetKey(["master_data", "location_tags"]), limit=5).records
-    facts = {name: value.value for name, value in materialisation(record).metadata.items()}
-    assert (facts["pushed"], facts["rows_already_there"], facts["rows_rejected"]) == (True, 1, 1)
+        records = instance.fetch_materializations(dg.AssetKey(["master_data", "location_tags"]), limit=5).records
+    [facts] = [made.metadata for record in records if (made := record.asset_materialization)]
+    assert [facts[name].value for name in ("pushed", "rows_already_there", "rows_rejected")] == [True, 1, 1]
 
 
 def test_the_upkeep_shows_days_of_commands_without_home(settings, service_of_today, instance):

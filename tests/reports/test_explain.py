@@ -85,8 +85,11 @@ def test_each_version_names_the_page_that_shows_it(bench, sandbox, explained, wh
     for before, version in pairwise(versions):
         for field in ("updated_at", "status"):
             assert (field in version.changed) == (getattr(before, field) != getattr(version, field))
-    origins = [(version.reason, version.origin.run_id) for version in versions]
-    assert origins == [("sync", "test"), ("sync", "test"), ("backfill", "again")]
+    assert [(version.reason, version.origin.run_id) for version in versions] == [
+        ("sync", "test"),
+        ("sync", "test"),
+        ("backfill", "again"),
+    ]
 
 
 def test_what_is_not_in_the_tables_is_said(bench, sandbox, explained):
@@ -116,18 +119,19 @@ def test_shipments_are_found_by_order_and_tracking_number(bench, sandbox, explai
         "join orders on order_id = orders.id where order_ref is not null "
         "group by all having count(*) > 1 order by all limit 1",
     )
-    found = explain(bench.settings, bench.store, order_ref, "order")
-    assert found == explain(bench.settings, bench.store, str(order), "order")
-    assert found == tuple(map(explained, shipments))
+    for name in (order_ref, str(order)):
+        assert explain(bench.settings, bench.store, name, "order") == tuple(map(explained, shipments))
 
     query = "select shipment_id, tracking_ref from packages where tracking_ref is not null order by all limit 1"
     shipment, number = one_row(bench, query)
-    [explanation] = explain(bench.settings, bench.store, f" {number[:4]}-{number[4:]}".lower(), "tracking")
-    assert explanation.shipment_id == shipment
-    with pytest.raises(UnknownShipmentError, match="No package in the tables has the tracking number 0815"):
-        explain(bench.settings, bench.store, "0815", "tracking")
-    with pytest.raises(UnknownShipmentError, match="an order without a shipment is not in this data"):
-        explain(bench.settings, bench.store, "nobody's", "order")
+    typed = f" {number[:4]}-{number[4:]}".lower()
+    assert explain(bench.settings, bench.store, typed, "tracking") == (explained(shipment),)
+    for what, why in {
+        "tracking": "No package in the tables has the tracking number 0815",
+        "order": "an order without a shipment is not in this data",
+    }.items():
+        with pytest.raises(UnknownShipmentError, match=why):
+            explain(bench.settings, bench.store, "0815", what)
 
 
 def test_parts_of_a_shipment_are_traced_to_pages(bench, sandbox, explained):

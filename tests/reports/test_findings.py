@@ -16,7 +16,7 @@ from tests.bench import opened_store, settings_in
 from tests.changed_files import change
 from tests.deferred import deferred
 from tests.reports.alerts.conftest import Change, Installation, ran
-from tests.reports.alerts.test_observe import creates, damaged, gone, misfit, unknown
+from tests.reports.alerts.test_observe import creates, damaged, does, gone, misfit, unknown
 from tests.running import run_load, run_sync
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
@@ -32,11 +32,6 @@ from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
 from wms_sync.state import ledger
 from wms_sync_pipelines import coverage
-
-
-@deferred
-def tables_have(house: Installation, *statements: str) -> None:
-    change(house.settings.layout.published, *statements)
 
 
 def a_day_is_not_covered(house: Installation) -> None:
@@ -59,6 +54,7 @@ def master_data_has(house: Installation, name: str, age: float = 1000) -> None:
     os.utime(path, (time.time() - age, time.time() - age))
 
 
+TELEPORTED = "update ops.checks set offending = 2, finding = 'teleported' where name = 'statuses_are_known'"
 STATES: dict[str, tuple[tuple[Change, ...], dict[str, str]]] = {
     # what is wrong: what brings it about after a sync without findings, and what is then found, by name
     "nothing": ((), {}),
@@ -66,11 +62,7 @@ STATES: dict[str, tuple[tuple[Change, ...], dict[str, str]]] = {
         (
             ran("running"),
             ran("failed", "Jane was refused.", "RowsUnsent", purpose="push retailers"),
-            tables_have(
-                misfit("a", 1),
-                unknown("Order.b"),
-                "update ops.checks set offending = 2, finding = 'teleported' where name = 'statuses_are_known'",
-            ),
+            does(lambda settings: change(settings.layout.published, misfit("a", 1), unknown("Order.b"), TELEPORTED)),
             a_day_is_not_covered,
             creates(ledger.State.DOUBT, "JANE"),
             a_read_warned_and_forgetting_was_interrupted,

@@ -41,6 +41,7 @@ def test_every_command_that_writes_is_tried():
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_replaces_only_its_own_file(tmp_path, command):
+    """And names a folder that takes no files."""
     foreign = tmp_path / "foreign.parquet"
     duckdb.execute(f"copy (select 1 as due) to '{foreign}'")
     for path in (tmp_path / "out" / name for name in COMMANDS[command]):
@@ -51,6 +52,9 @@ def test_a_command_replaces_only_its_own_file(tmp_path, command):
             assert "it does not look like a file of this command" in refused.output
         assert (typed(f"{command} --force").exit_code, path.read_bytes() == content) == (0, False)
     assert typed(command).exit_code == 0
+    nowhere = typed(command.replace("out/", "/proc/").replace("--to out", "--to /proc/out"))
+    assert (nowhere.exit_code, type(nowhere.exception)) in {(1, SystemExit), (2, SystemExit)}, nowhere.output
+    assert "/proc/" in nowhere.output
 
 
 def test_no_command_writes_into_the_data_folder(settings):

@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -365,9 +364,8 @@ def test_a_service_with_few_shipments_has_little_to_observe(service, settings_fo
 
 
 def test_a_service_that_lists_nothing_ends_the_probe(service, settings_for):
-    settings = settings_for(service).model_copy(update={"api_token": SecretStr("wr0ng")})
     with pytest.raises(Unauthorized, match="WMS_API_TOKEN"):
-        list(probe(settings, transport=service))
+        list(probe(settings_for(service, api_token="wr0ng"), transport=service))
     assert len(service.sandbox.requests) == 1
 
 
@@ -420,11 +418,8 @@ def test_the_doctor_fails_where_a_sync_would(service, settings_for, asks):
 
 
 @pytest.mark.parametrize(("expires", "severity"), [("0", "error"), ("1e20", "note")])
-def test_when_a_token_expires_is_found(bench, expires, severity):
+def test_when_a_token_expires_is_found(service, settings_for, expires, severity):
     claims = urlsafe_b64encode(f'{{"exp": {expires}}}'.encode()).decode().rstrip("=")
-    found = next(
-        finding
-        for finding in examine(bench.settings.model_copy(update={"api_token": SecretStr(f"head.{claims}.signature")}))
-        if finding.name == "token"
-    )
+    findings = examine(settings_for(service, api_token=f"head.{claims}.signature"))
+    [found] = [finding for finding in findings if finding.name == "token"]
     assert (found.severity, "expir" in found.text) == (severity, True)

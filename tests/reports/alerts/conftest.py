@@ -42,14 +42,20 @@ class Installation:
         self._runs += 1
         run_id = f"run-{self._runs}"
         at = self.now + (timedelta(seconds=self._runs) if began is None else began)
+        record = RunRecord(
+            run_id,
+            purpose,
+            source,
+            at,
+            None if outcome in {"running", "waiting"} else at,
+            outcome,
+            error,
+            kind,
+            counts=counts or {},
+            due_at=None if due is None else self.now + due,
+        )
         with RunRecords.opened(self.settings.database_url) as records:
-            ended_at = None if outcome in {"running", "waiting"} else at
-            due_at = None if due is None else self.now + due
-            records.save(
-                RunRecord(
-                    run_id, purpose, source, at, ended_at, outcome, error, kind, counts=counts or {}, due_at=due_at
-                )
-            )
+            records.save(record)
         return run_id
 
     def tell(self, later: timedelta = timedelta()) -> None:

@@ -14,10 +14,6 @@ from wms_sync.reports.doctor import check_alerts
 NOWHERE = "http://127.0.0.1:1/a-secret"
 
 
-def as_apprise(url: str) -> str:
-    return url.replace("http://", "json://")
-
-
 @pytest.mark.parametrize(
     ("status", "told", "again"),
     [
@@ -42,7 +38,10 @@ def test_an_alert_waits_for_its_receiver(hooked, receiver, status, told, again):
 
 def test_a_channel_that_is_down_delays_no_other(install, receiver, caplog):
     caplog.set_level(logging.DEBUG)
-    both = install(alert_webhook_url=NOWHERE, alert_urls=f"{as_apprise(receiver.url)}\njson://127.0.0.1:1/a-secret")
+    both = install(
+        alert_webhook_url=NOWHERE,
+        alert_urls=f"{receiver.url.replace('http', 'json')}\njson://127.0.0.1:1/a-secret",
+    )
     both.run(*WRONG)
     with logged() as messages:
         both.tell()
@@ -109,9 +108,11 @@ def test_no_receiver_is_reached_through_a_wrong_environment(install, monkeypatch
 
 
 def test_the_doctor_names_channels_and_alerts_that_wait(install, receiver):
-    [silent] = check_alerts(install().settings)
-    assert "failures are not reported to anyone" in silent.text
-    ill = install(alert_webhook_url=NOWHERE, heartbeat_url=receiver.url, alert_urls=as_apprise(receiver.url))
+    ill = install(
+        alert_webhook_url=NOWHERE,
+        heartbeat_url=receiver.url,
+        alert_urls=receiver.url.replace("http", "json"),
+    )
     ill.run(*WRONG)
     ill.tell()
     receiver.clear()

@@ -3,11 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from msgspec.structs import replace
 
 from tests.reports.alerts.conftest import HOUR, REFUSED, WRONG, Installation, Story, nothing, play, ran
 from wms_sync.reports.outcomes import mends_by_waiting
-from wms_sync.state.run_records import RunRecords
+from wms_sync.state.run_records import RunRecord, RunRecords
 
 DAY = timedelta(days=1)
 UI = "https://dagster.example.com/wms"
@@ -35,10 +34,7 @@ BACKFILL = "new:run-backfill_2026-03-01_to_2026-03-08"
 def given_up(house: Installation) -> None:
     """The first night has made its last attempt."""
     with RunRecords.opened(house.settings.database_url) as records:
-        before = records.of("run-1")
-        assert before is not None
-        ended = replace(before, outcome="failed", error=DOWN[0], error_kind=DOWN[1])
-        records.save(replace(ended, ended_at=datetime.now(UTC), due_at=None))
+        records.save(RunRecord("run-1", "sync", "schedule", house.now, datetime.now(UTC), "failed", *DOWN))
 
 
 INTERRUPT = ("interrupted", "The run was interrupted.", "KeyboardInterrupt")
