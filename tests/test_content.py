@@ -20,6 +20,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests import test_transport
 from tests.bench import CONFIG, Bench, asks_for_page, ending, opened_store, queried, settings_in
 from tests.services import content_of
 from wms_sandbox.app import Sandbox
@@ -27,7 +28,6 @@ from wms_sandbox.transport import InProcess
 from wms_sync.shipments.load.refresh import RefreshReport
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = (ROOT / "tests" / "content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
 PART = "part left out, quarantined"
@@ -418,9 +418,11 @@ def test_other_shipments_are_there_and_the_sync_warns(loaded):
     assert not [outcome for outcome in report.checks if outcome.blocks_publishing]
 
 
-def test_the_document_lists_these_cases_and_no_others():
-    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", DOCUMENT, re.MULTILINE)
-    assert listed[2:] == [(case.name, case.outcome) for case in CASES]
+@pytest.mark.parametrize(("document", "cases"), [("content.md", CASES), ("transport.md", test_transport.CASES)])
+def test_a_document_lists_its_cases_and_no_others(document, cases):
+    text = (ROOT / "tests" / document).read_text(encoding="utf-8")
+    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)
+    assert listed[2:] == [(case.name, case.outcome) for case in cases]
 
 
 OWN = """    _window_id varchar, -- The window. Source: wms-sync

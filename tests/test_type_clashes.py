@@ -10,16 +10,17 @@ import re
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from tests.test_content import DOCUMENT
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.shape import COLLECTION, ListNode, Node, ObjectNode, ValueNode, create_types, shape_of
 
+DOCUMENT = Path(__file__).with_name("content.md").read_text(encoding="utf-8")
 NOTHING = object()
 VALUES: dict[str, Any] = {
     "no key": NOTHING,
