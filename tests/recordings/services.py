@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.bench import NOW, settings_in
+from tests.test_deviations import BILLING_GROUP, REFUSED
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.errors import failed
@@ -24,13 +25,6 @@ from wms_sync.cli.record import make_recording
 HERE = Path(__file__).parent
 PAGES = 20
 FEW = SandboxConfig(shipments=2, seed=64, days=20, families=20, now=NOW)
-REFUSED = {"errors": [{"type": "parameters", "message": "The supplied parameters are invalid."}]}
-BILLING_GROUP = "fields:order.tpb_group"
-
-
-def plain() -> Sandbox:
-    """The sandbox as it is."""
-    return Sandbox(FEW)
 
 
 def odd() -> Sandbox:
@@ -58,7 +52,7 @@ def odd() -> Sandbox:
     return sandbox
 
 
-SERVICES: dict[str, Callable[[], Sandbox]] = {"sandbox": plain, "ten-odd-habits": odd}
+SERVICES: dict[str, Callable[[], Sandbox]] = {"sandbox": lambda: Sandbox(FEW), "ten-odd-habits": odd}
 
 
 def main(name: str) -> None:
