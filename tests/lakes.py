@@ -91,8 +91,9 @@ def in_the_files(url: str, text: bytes) -> set[str]:
     named = "select relnamespace::regnamespace || '.' || relname from pg_class where oid = pg_filenode_relation(0, %s)"
     with connected(url) as connection:
         connection.execute("checkpoint")
-        query = "select current_setting('data_directory'), oid from pg_database where datname = current_database()"
-        [(folder, database)] = connection.execute(query).fetchall()
+        [(folder, database)] = connection.execute(
+            "select current_setting('data_directory'), oid from pg_database where datname = current_database()"
+        ).fetchall()
         files = Path(folder, "base", str(database)).iterdir()
         numbers = {int(re.split(r"[._]", path.name)[0]) for path in files if text in path.read_bytes()}
         return {name for number in numbers for (name,) in connection.execute(named, [number])}

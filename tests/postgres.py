@@ -48,8 +48,8 @@ def postgres_where_installed() -> Iterator[str]:
         pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
     user = 65534 if os.geteuid() == 0 else None
     run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, group=user)
-    beside = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where tests keep their files
-    with tempfile.TemporaryDirectory(prefix="pg", dir=beside) as folder:
+    # in memory, where tests keep their files
+    with tempfile.TemporaryDirectory(prefix="pg", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as folder:
         if user is not None:
             os.chown(folder, user, user)
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
