@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -361,14 +360,14 @@ class Service(InProcess):
 
 @dataclass
 class Loaded:
-    """What one sync left behind; of each case its column, the paths in quarantine and the keys listed as drift."""
+    """What one sync left behind: the column of each case; with its case, each path in quarantine and key of drift."""
 
     data: Path
     report: RefreshReport
     ends: int
     values: Mapping[int, list[tuple[object, ...]]]
-    quarantined: Mapping[int, set[str]]
-    drift: Mapping[int, set[str]]
+    quarantined: set[tuple[int, str]]
+    drift: set[tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
@@ -384,24 +383,27 @@ def loaded(tmp_path_factory) -> Loaded:
             for place, content in bench.landed_contents()
             if (mark := re.search(rb'"case": (\d+)', content))
         }
-    listed: dict[str, dict[int, set[str]]] = {"quarantine": defaultdict(set), "schema_drift": defaultdict(set)}
     with bench.published() as connection:
         values = {
             number: connection.execute(f"select {CASES[number].column} from shipments where id = {id_}").fetchall()
             for id_, number in service.numbers.items()
             if number < len(CASES)
         }
-        for table, found in listed.items():
-            for *place, path in connection.execute(f"select _window_id, _page, path from ops.{table}").fetchall():
-                found[of_page[tuple(place)]].add(path)
-    return Loaded(settings.data_dir, report, ending(settings, None, report), values, *listed.values())
+        quarantined, drift = (
+            {
+                (of_page[window, page], path)
+                for path, window, page in connection.execute(f"select path, _window_id, _page from {table}").fetchall()
+            }
+            for table in ("ops.quarantine", "ops.schema_drift")
+        )
+    return Loaded(settings.data_dir, report, ending(settings, None, report), values, quarantined, drift)
 
 
 @pytest.mark.parametrize(("number", "case"), [*enumerate(CASES)], ids=[case.name for case in CASES])
 def test_it_becomes_what_the_table_says(number, case, loaded):
-    found = loaded.values[number], loaded.quarantined.get(number, set()), loaded.drift.get(number, set())
     value = [] if case.outcome == REMOVED else [(case.value,)]
-    assert found == (value, {case.path} - {None}, {case.key} - {None})
+    quarantined, drift = ({path for of, path in found if of == number} for found in (loaded.quarantined, loaded.drift))
+    assert (loaded.values[number], quarantined, drift) == (value, {case.path} - {None}, {case.key} - {None})
     assert (QUARANTINE in case.outcome, DRIFT in case.outcome) == (case.path is not None, case.key is not None)
 
 
@@ -470,8 +472,12 @@ def test_a_rebuild_brings_it_in(loaded, tmp_path):
             text = file.read_text(encoding="utf-8").replace(before, after) if before else after
             file.write_text(text, encoding="utf-8")
     shutil.copytree(loaded.data, tmp_path / "data")
-    typed = [sys.executable, "-c", "from wms_sync.cli.main import main; main()", "rebuild"]
-    subprocess.run(typed, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "src")}, check=False)
+    subprocess.run(
+        [sys.executable, "-c", "from wms_sync.cli.main import main; main()", "rebuild"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "src")},
+        check=False,
+    )
 
     published = tmp_path / "data" / "analytics.duckdb"
     holds = {
