@@ -6,7 +6,6 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -58,9 +57,7 @@ SERVICES: dict[str, Callable[[], Sandbox]] = {"sandbox": lambda: Sandbox(FEW), "
 def main(name: str) -> None:
     service = InProcess(SERVICES[name]())
     with TemporaryDirectory() as folder:
-        settings = settings_in(
-            Path(folder), service, start_date=date(2026, 3, 1), page_size=1 if name == "sandbox" else 2
-        )
+        settings = settings_in(Path(folder), service, page_size=1 if name == "sandbox" else 2)
         make_recording(settings, HERE / name, PAGES, service)
 
 
