@@ -92,8 +92,9 @@ def test_client_sandbox_and_orchestrator_are_apart(folder, others):
 )
 def test_packages_import_only_what_comes_before_them(package, steps):
     folder = f"src/{package.replace('.', '/')}"
-    packages = {path.parent.name for path in (ROOT / folder).glob("*/__init__.py")}
-    assert packages | {path.stem for path in (ROOT / folder).glob("[!_]*.py")} == set(steps)
+    assert set(steps) == {path.stem for path in (ROOT / folder).glob("[!_]*.py")} | {
+        path.parent.name for path in (ROOT / folder).glob("*/__init__.py")
+    }
     for at, step in enumerate(steps):
         later = tuple(f"{package}.{name}." for name in steps[at + 1 :])
         paths = [*modules(f"{folder}/{step}"), *(ROOT / folder).glob(f"{step}.py")]

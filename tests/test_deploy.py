@@ -64,8 +64,9 @@ def test_the_code_location_has_one_name():
     named = [next(iter(location.values())) for location in locations(DEPLOY, ROOT, PODS)]
     assert {*(found["location_name"] for found in named), DEPLOYMENT["name"]} == {LOCATION}
     module, name = "-m wms_sync_pipelines.definitions", f"--location-name {LOCATION}"
-    started = (DEPLOY / "systemd" / "wms-sync-code.service").read_text(encoding="utf-8")
-    assert f"-h {named[0]['host']} -p {named[0]['port']} {module} {name}" in started
+    assert f"-h {named[0]['host']} -p {named[0]['port']} {module} {name}" in (
+        DEPLOY / "systemd" / "wms-sync-code.service"
+    ).read_text(encoding="utf-8")
     assert json.dumps(["--location-name", LOCATION])[1:-1] in DOCKERFILE
 
 

@@ -218,15 +218,13 @@ def command_of(line: str) -> tuple[click.Command, list[str]]:
 def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
     """Those in blocks are parsed, with the files that a push names; of those in the text the options are looked at."""
     monkeypatch.chdir(tmp_path)
-    for line in (
-        line for language in ("sh", "text") for block in blocks(page, language) for line in block.splitlines()
-    ):
-        if typed := re.match(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", line):
-            for name in re.findall(r"\S+\.csv", line):
-                Path(name).parent.mkdir(parents=True, exist_ok=True)
-                Path(name).touch()
-            command, arguments = command_of(typed[1])
-            command.make_context(COMMAND, arguments)
+    lines = "".join([*blocks(page, "sh"), *blocks(page, "text")])
+    for typed in re.findall(rf"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", lines, re.MULTILINE):
+        for name in re.findall(r"\S+\.csv", typed):
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).touch()
+        command, arguments = command_of(typed)
+        command.make_context(COMMAND, arguments)
     for code in inline(page, "code_inline"):
         if code.content.removeprefix(".venv/bin/").split()[:1] == [COMMAND]:
             command, arguments = command_of(code.content)
@@ -256,8 +254,11 @@ def test_sql_and_python_in_examples_run(page, tmp_path, monkeypatch, capsys):
 
 
 def test_parquet_files_have_the_types_of_the_page(bench, sandbox):
-    cells = ((cell.strip("`").split("`, `") for cell in row) for _, row in rows(ELSEWHERE))
-    types = {in_tables: in_files for row in cells for in_tables, in_files in zip(*row, strict=True)}
+    types = {
+        in_tables: in_files
+        for _, row in rows(ELSEWHERE)
+        for in_tables, in_files in zip(*(cell.strip("`").split("`, `") for cell in row), strict=True)
+    }
     bench.first_sync(sandbox)
     found: dict[str, str] = {}
     for stored in tables():
@@ -300,8 +301,11 @@ def test_examples_that_load_elsewhere_give_the_published_tables(bench, sandbox, 
         for stored in mine:
             connection.execute(f"create view {stored.slug} as from 'data/parquet/{stored.slug}/*.parquet'")
         for stored in mine:
-            query = newest.replace("order_items", stored.slug).replace("from orders", f"from {stored.root}")
-            query = query.replace("part.order_id", f"part.{stored.root_key}")
+            query = (
+                newest.replace("order_items", stored.slug)
+                .replace("from orders", f"from {stored.root}")
+                .replace("part.order_id", f"part.{stored.root_key}")
+            )
             if table(stored.root).newer is None:
                 query = query.replace("coalesce(updated_at, _extracted_at)", "_extracted_at")
             assert_published(stored.slug, query)

@@ -82,8 +82,7 @@ def test_a_record_names_a_refused_file(tmp_path):
     with pytest.raises(IsADirectoryError) as refused:
         tmp_path.read_bytes()
     ended = Ended.by(refused.value)
-    assert str(ended.error).startswith(f"{tmp_path} cannot be used (Is a directory).")
-    assert ended.kind == "Inaccessible"
+    assert f"{ended.kind}: {ended.error}".startswith(f"Inaccessible: {tmp_path} cannot be used (Is a directory).")
     assert Ended.by(OSError("something private")).error == "OSError; the run's log has the details"
 
 
