@@ -64,8 +64,13 @@ def parsed(path: Path) -> ast.Module:
 def imported(path: Path) -> set[str]:
     nodes = [*ast.walk(parsed(path))]
     whole = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    parts = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return whole.union(*({node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} for node in parts))
+    parts = [
+        (node.module, alias.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    ]
+    return whole.union(*((module, f"{module}.{name}") for module, name in parts))
 
 
 @pytest.mark.parametrize(
