@@ -43,7 +43,7 @@ def schema_of(url: str) -> dict[str, object]:
     """What the database says of each table after this release opened it, whatever the order of its columns."""
     engine = open_engine(url)
     seen = inspect(engine)
-    schema = {
+    schema: dict[str, object] = {
         table: (
             {column["name"]: (str(column["type"]), column["nullable"]) for column in seen.get_columns(table)},
             seen.get_pk_constraint(table)["constrained_columns"],
