@@ -79,15 +79,18 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 
 def settings_in(folder: Path, service: Service, **overrides: object) -> Settings:
     """Settings of a data folder, for what a module makes once."""
-    values: dict[str, object] = {
-        "base_url": service.base_url,
-        "api_token": service.sandbox.config.token,
-        "data_dir": folder,
-        "start_date": date(2026, 3, 1),
-        "page_size": 50,
-        "clock_tolerance_seconds": 3600,  # the beginning of a test may be that old, by a service whose clock stands
-    }
-    return Settings.load(_env_file=None, **(values | overrides))
+    return Settings.load(
+        _env_file=None,
+        **{
+            "base_url": service.base_url,
+            "api_token": service.sandbox.config.token,
+            "data_dir": folder,
+            "start_date": date(2026, 3, 1),
+            "page_size": 50,
+            "clock_tolerance_seconds": 3600,  # the beginning of a test may be that old, by a service whose clock stands
+            **overrides,
+        },
+    )
 
 
 def store_at(url: str, folder: Path, what: str = WRITER) -> StateStore:
@@ -250,8 +253,7 @@ class Bench:
         """Every shipment and every related object is on a landed page as the service has it now."""
         wanted = _objects(service_pages(service, include_addresses=self.settings.include_addresses))
         lacking = wanted.keys() - _objects(json.loads(content) for _, content in self.landed_contents()).keys()
-        named = sorted(wanted[text] for text in lacking)[:20]
-        assert not lacking, f"{len(lacking)} of {len(wanted)} lack, such as {named}"
+        assert not lacking, f"{len(lacking)} of {len(wanted)} lack: {sorted(wanted[text] for text in lacking)[:20]}"
 
     @property
     def needs(self) -> list[str]:
@@ -307,8 +309,8 @@ def alike(service: Service, settings: Settings) -> Hashable:
     assert type(sandbox) is Sandbox
     assert sandbox.config.now is not None, "its clock must stand still"
     assert (sandbox._store.version, sandbox.clock.now()) == (new._store.version, new.clock.now())
-    hooks = sandbox.intercept, sandbox.rewrite, sandbox.redate, sandbox.field_treatment
-    assert hooks == (None, None, None, new.field_treatment)
+    for hook in ("intercept", "rewrite", "redate", "field_treatment"):
+        assert getattr(sandbox, hook) == getattr(new, hook), hook
     return service.base_url, sandbox.config, settings.model_dump_json(exclude={"data_dir"})
 
 

@@ -26,15 +26,16 @@ def double_a_shipment(database: Path) -> None:
 
 def bloat(database: Path) -> None:
     """Make room in the file, and move the rows of tables behind it, so that it is not cut off."""
-    moves = (
-        f"create temp table moved as from {table}; truncate {table}; insert into {table} from moved" for table in MOVED
-    )
     change(
         database,
         # these do not compress: 27 MB
         "create table ops.much as select random() as number from range(4_000_000)",
         "checkpoint",
-        *(f"{moved}; checkpoint; drop table moved" for moved in moves),
+        *(
+            f"create temp table moved as from {table}; truncate {table}; insert into {table} from moved; "
+            "checkpoint; drop table moved"
+            for table in MOVED
+        ),
         "drop table ops.much",
         "checkpoint",
     )

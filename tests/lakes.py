@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any
 from uuid import uuid4
 
-from tests.postgres import plain
+from tests.postgres import connected
 from wms_sync.settings import Settings
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
 
@@ -37,11 +37,9 @@ class Lakes:
             self.execute(copied, MOVED, f"{folder}/lake/")
         return copied
 
-    def execute(self, url: str, statement: LiteralString, *values: Any) -> None:
-        """One statement, committed."""
-        import psycopg  # takes long, and few tests need it
-
-        with psycopg.connect(plain(url), autocommit=True) as connection:
+    def execute(self, url: str, statement: str | bytes, *values: Any) -> None:
+        """One statement, committed; several if they have no values."""
+        with connected(url) as connection:
             connection.execute(statement, values)
 
     def replace(self, url: str, other: str | None) -> None:
@@ -75,8 +73,6 @@ def name_of(url: str) -> str:
 
 def in_the_database(url: str, text: str) -> set[str]:
     """The tables of a PostgreSQL database that hold a text, its own statistics among them."""
-    import psycopg  # takes long, and few tests need it
-
     tables = """
         select quote_ident(schemaname) || '.' || quote_ident(tablename)
         from pg_tables
@@ -84,7 +80,7 @@ def in_the_database(url: str, text: str) -> set[str]:
         union all
         select 'pg_stats'
     """
-    with psycopg.connect(plain(url)) as connection:
+    with connected(url) as connection:
         names = connection.execute(tables).fetchall()
         query = "select 1 from {} as held where strpos(held::text, %s) > 0 limit 1"
         return {name for (name,) in names if connection.execute(query.format(name), [text]).fetchone()}
@@ -92,13 +88,12 @@ def in_the_database(url: str, text: str) -> set[str]:
 
 def in_the_files(url: str, text: bytes) -> set[str]:
     """The tables of a PostgreSQL database whose files hold a text, also in rows that are dead."""
-    import psycopg  # takes long, and few tests need it
-
     named = "select relnamespace::regnamespace || '.' || relname from pg_class where oid = pg_filenode_relation(0, %s)"
-    with psycopg.connect(plain(url), autocommit=True) as connection:
+    with connected(url) as connection:
         connection.execute("checkpoint")
-        query = "select current_setting('data_directory'), oid from pg_database where datname = current_database()"
-        [(folder, database)] = connection.execute(query).fetchall()
+        [(folder, database)] = connection.execute(
+            "select current_setting('data_directory'), oid from pg_database where datname = current_database()"
+        ).fetchall()
         files = Path(folder, "base", str(database)).iterdir()
         numbers = {int(re.split(r"[._]", path.name)[0]) for path in files if text in path.read_bytes()}
         return {name for number in numbers for (name,) in connection.execute(named, [number])}

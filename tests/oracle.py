@@ -24,6 +24,7 @@ Record = dict[str, Any]
 Row = dict[str, Any]
 Tables = dict[str, dict[tuple[Any, ...], Row]]
 
+RENAMED = {"order_item_qty": "order_item_quantity"}
 AS_JSON = {
     "custom_fields",
     "device_info",
@@ -141,24 +142,17 @@ class _Page:
         for field, child in CHILDREN.get(table, {}).items():
             for position, reference in enumerate(record.get(field) or (), 1):
                 thing = self._full(reference)
-                if child in BY_ID:
-                    self._add(child, (*key, thing["id"]), thing, position=position)
-                else:
-                    self._add(child, (*key, position), thing)
+                self._add(child, (*key, thing["id"] if child in BY_ID else position), thing, position=position)
         if table in WITH_GALLERY and record.get("gallery"):
-            gallery = self._full(record["gallery"])
-            self._add("galleries", (gallery["id"],), gallery)
+            self._add("galleries", (record["gallery"]["id"],), self._full(record["gallery"]))
         if table == "shipments" and record.get("packing_solution"):
             self._add("packing_solutions", key, self._full(record["packing_solution"]))
 
 
 def columns(record: Record) -> Row:
     """The mechanical rule, for one object."""
-    row: Row = {}
-    for name, value in record.items():
-        if name != "type":
-            row |= _column("order_item_quantity" if name == "order_item_qty" else name, value)
-    return row
+    fields = {RENAMED.get(name, name): value for name, value in record.items() if name != "type"}
+    return {column: inner for name, value in fields.items() for column, inner in _column(name, value).items()}
 
 
 def _column(name: str, value: Any) -> Row:
@@ -183,28 +177,28 @@ def differences(
 
     ``gone`` are the shipments and orders that the service had once; what the database kept of them is no difference.
     """
-    found: list[str] = []
-    for check in checks():
-        if check.name.startswith("history_of_"):
-            found += [
-                f"{check.table} ({row[0]}): {check.description}" for row in connection.execute(check.query).fetchall()
-            ]
+    found = [
+        f"{check.table} ({row[0]}): {check.description}"
+        for check in checks()
+        if check.name.startswith("history_of_")
+        for row in connection.execute(check.query).fetchall()
+    ]
     for table, rows in expected.items():
         stored, keys = rows_by_key(connection, table, gone), described(table).keys
         found += [f"{table} {key}: not in the database" for key in rows.keys() - stored.keys()]
-        extra = stored.keys() - rows.keys() if table not in SHARED else ()
-        found += [f"{table} {key}: not in the service" for key in extra if key[0] not in gone]
+        found += [
+            f"{table} {key}: not in the service"
+            for key in stored.keys() - rows.keys()
+            if table not in SHARED and key[0] not in gone
+        ]
         for key in rows.keys() & stored.keys():
             row = stored[key]
             for column, value in rows[key].items():
-                if column in keys:
-                    continue  # an object may lack its copy of the key
-                if column in row and row[column] == value and type(row[column]) is type(value):
-                    continue  # as most do, in the same terms
                 if column not in row:
                     if value is not None or not _all_null(row, column):
                         found.append(f"{table}: no column for {column} = {value!r}")
-                elif not _is_same(row[column], value):
+                # an object may lack its copy of the key
+                elif column not in keys and not _is_same(row[column], value):
                     found.append(f"{table} {key} {column}: {row[column]!r} instead of {value!r}")
     return found
 
@@ -234,14 +228,12 @@ def _all_null(stored: Row, name: str) -> bool:
 
 def _is_same(stored: Any, wanted: Any) -> bool:
     """Whether a stored value is the wanted one, in the terms in which JSON writes it."""
-    if stored is None:
-        return wanted is None
+    if stored is None or (type(stored) is type(wanted) and stored == wanted):
+        return bool(stored == wanted)  # as most are, in the same terms
     if isinstance(wanted, float):
         return round(Decimal(str(stored)), 4) == round(Decimal(str(wanted)), 4)
-    if isinstance(wanted, dict | list) and isinstance(stored, str):
+    if isinstance(wanted, dict | list | int) and isinstance(stored, str):
         return bool(json.loads(stored) == wanted)
-    if isinstance(wanted, int) and isinstance(stored, str):
-        return int(stored) == wanted
     if isinstance(stored, datetime):
         return stored == _moment(wanted)
     return bool((stored.isoformat() if isinstance(stored, date) else stored) == wanted)

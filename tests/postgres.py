@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,17 @@ def plain(url: str) -> str:
     return url.replace("+psycopg", "")
 
 
+def connected(url: str) -> Any:
+    """A connection to the database, in which each statement is committed."""
+    import psycopg  # takes long, and few tests need it
+
+    return psycopg.connect(plain(url), autocommit=True)
+
+
 def end_sessions(url: str, which: str) -> None:
     """End those sessions of the database: as an administrator does, or a restart, or PostgreSQL itself when a machine
     answers no more."""
-    import psycopg  # takes long, and few tests need it
-
-    with psycopg.connect(plain(url), autocommit=True) as connection:
+    with connected(url) as connection:
         ended = connection.execute(
             "select pg_terminate_backend(pid, 10000) from pg_stat_activity where pid <> pg_backend_pid() "
             f"and datname = current_database() and backend_type = 'client backend' and {which}"
@@ -42,8 +48,8 @@ def postgres_where_installed() -> Iterator[str]:
         pytest.skip("PostgreSQL is not installed here (initdb not found); .ci/run installs it")
     user = 65534 if os.geteuid() == 0 else None
     run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, user=user, group=user)
-    beside = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where tests keep their files
-    with tempfile.TemporaryDirectory(prefix="pg", dir=beside) as folder:
+    # in memory, where tests keep their files
+    with tempfile.TemporaryDirectory(prefix="pg", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as folder:
         if user is not None:
             os.chown(folder, user, user)
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"

@@ -19,11 +19,11 @@ from wms_sync.upkeep.recovery import recover_state, recovered
 
 
 def run_sync(settings: Settings, transport: httpx.BaseTransport | None = None) -> Operation:
-    return _run(settings, lambda run: run.sync(), transport)
+    return _run(Operation(settings, source=COMMAND_LINE, transport=transport), Operation.sync)
 
 
 def run_load(settings: Settings) -> Operation:
-    return _run(settings, lambda run: run.load())
+    return _run(Operation(settings, source=COMMAND_LINE), Operation.load)
 
 
 def run_push(settings: Settings, kind: Kind, path: Path, *, resend: bool = False) -> PushReport:
@@ -44,11 +44,8 @@ def unrecorded_run(settings: Settings, purpose: str, *, from_scratch: bool = Fal
         yield run
 
 
-def _run(
-    settings: Settings, does: Callable[[Operation], object], transport: httpx.BaseTransport | None = None
-) -> Operation:
+def _run(run: Operation, does: Callable[[Operation], object]) -> Operation:
     keep_private()
-    run = Operation(settings, source=COMMAND_LINE, transport=transport)
     does(run)
     run.refuse_unpublished()
     return run

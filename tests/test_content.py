@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests import test_transport
 from tests.bench import CONFIG, Bench, asks_for_page, ending, opened_store, queried, settings_in
 from tests.services import content_of
 from wms_sandbox.app import Sandbox
@@ -27,7 +27,6 @@ from wms_sandbox.transport import InProcess
 from wms_sync.shipments.load.refresh import RefreshReport
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = (ROOT / "tests" / "content.md").read_text(encoding="utf-8")
 KEPT = "kept"
 EMPTY = "null"
 PART = "part left out, quarantined"
@@ -36,6 +35,8 @@ DRIFT = "drift"
 CAST = "cast, drift"
 QUARANTINE = "quarantined"
 UNTOUCHED = 3
+LONG = "x" * 10_000_000
+DEEP = json.loads("[" * 200 + '"bottom"' + "]" * 200)
 
 Page = dict[str, Any]
 Edit = Callable[[Page, Page], object]
@@ -74,27 +75,6 @@ def without(key: str) -> Edit:
     return lambda page, shipment: (page if key == "included" else shipment).pop(key)
 
 
-def doubled(_: Page, shipment: Page) -> None:
-    """An item stands twice in the list."""
-    item = {"type": "ShipmentItem", "id": 77}
-    shipment.update(items=[item, {"type": "ShipmentItem", "id": 78}, item])
-
-
-def stub(_: Page, shipment: Page) -> None:
-    """Of the shipment only what names it is left, and that it is deleted."""
-    kept = {key: shipment[key] for key in ("type", "id", "updated_at")}
-    shipment.clear()
-    shipment.update(kept, is_deleted=True)
-
-
-def dated_order(tag: str, day: int) -> Page:
-    return {"id": 9, "batch_tag": tag, "updated_at": f"2026-03-0{day}T00:00:00Z"}
-
-
-def nested(depth: int) -> Any:
-    return json.loads("[" * depth + '"bottom"' + "]" * depth)
-
-
 def null(name: str, column: str, value: object, *, path: str | None = None, stored_as: str | None = None) -> Case:
     """A field of the shipment that does not fit."""
     return Case(
@@ -112,7 +92,6 @@ def cast(name: str, field: str, value: object, stored: str, *, stored_as: str | 
     return Case(name, CAST, given(**{field: value}), f"{stored_as or field}::varchar", stored, key=f"Shipment.{field}")
 
 
-LONG = "x" * 10_000_000
 CASES = [
     Case("a status that was never seen", KEPT, given(status="teleported"), value="teleported"),
     Case("a number written as text", KEPT, given(carrier_shipping_cost="12.5"), "carrier_shipping_cost::double", 12.5),
@@ -233,7 +212,7 @@ CASES = [
     Case(
         "an item that a list names twice",
         PART,
-        doubled,
+        given(items=[{"type": "ShipmentItem", "id": id_} for id_ in (77, 78, 77)]),
         "(select list(item.id order by item.id) from shipment_items as item where item.shipment_id = shipments.id)",
         [77, 78],
         "$.collection[0].items[2]",
@@ -249,7 +228,14 @@ CASES = [
     Case(
         "an object twice under `included`, the older one first",
         f"newer kept, {QUARANTINE}",
-        included({"Order": [dated_order("older", 1), dated_order("newer", 3)]}),
+        included(
+            {
+                "Order": [
+                    {"id": 9, "batch_tag": "older", "updated_at": "2026-03-01T00:00:00Z"},
+                    {"id": 9, "batch_tag": "newer", "updated_at": "2026-03-03T00:00:00Z"},
+                ]
+            }
+        ),
         "(select batch_tag from orders where id = 9)",
         "newer",
         "$.included.Order[0]",
@@ -280,7 +266,7 @@ CASES = [
         True,
         key='Shipment.gift"wrap\n',
     ),
-    Case("an unknown key, nested 200 deep", DRIFT, given(deep=nested(200)), "true", True, key="Shipment.deep"),
+    Case("an unknown key, nested 200 deep", DRIFT, given(deep=DEEP), "true", True, key="Shipment.deep"),
     Case(
         "an unknown key, nested 900 deep",
         DRIFT,
@@ -311,7 +297,9 @@ CASES = [
     Case(
         "a stub that says that the shipment is deleted",
         REMOVED,
-        stub,
+        lambda page, one: page.update(
+            collection=[{key: one[key] for key in ("type", "id", "updated_at")} | {"is_deleted": True}]
+        ),
         path="$.collection[0]",
     ),
     Case(
@@ -372,14 +360,14 @@ class Service(InProcess):
 
 @dataclass
 class Loaded:
-    """What one sync left behind; of each case its column, the paths in quarantine and the keys listed as drift."""
+    """What one sync left behind: the column of each case; with its case, each path in quarantine and key of drift."""
 
     data: Path
     report: RefreshReport
     ends: int
     values: Mapping[int, list[tuple[object, ...]]]
-    quarantined: Mapping[int, set[str]]
-    drift: Mapping[int, set[str]]
+    quarantined: set[tuple[int, str]]
+    drift: set[tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
@@ -390,26 +378,32 @@ def loaded(tmp_path_factory) -> Loaded:
         bench = Bench(settings, store, service)
         bench.read()
         report = bench.load()
-        marks = {place: re.search(rb'"case": (\d+)', content) for place, content in bench.landed_contents()}
-    of_page = {place: int(mark[1]) for place, mark in marks.items() if mark}
-    listed: dict[str, dict[int, set[str]]] = {"quarantine": defaultdict(set), "schema_drift": defaultdict(set)}
+        of_page = {
+            place: int(mark[1])
+            for place, content in bench.landed_contents()
+            if (mark := re.search(rb'"case": (\d+)', content))
+        }
     with bench.published() as connection:
         values = {
             number: connection.execute(f"select {CASES[number].column} from shipments where id = {id_}").fetchall()
             for id_, number in service.numbers.items()
             if number < len(CASES)
         }
-        for table, found in listed.items():
-            for *place, path in connection.execute(f"select _window_id, _page, path from ops.{table}").fetchall():
-                found[of_page[tuple(place)]].add(path)
-    return Loaded(settings.data_dir, report, ending(settings, None, report), values, *listed.values())
+        quarantined, drift = (
+            {
+                (of_page[window, page], path)
+                for path, window, page in connection.execute(f"select path, _window_id, _page from {table}").fetchall()
+            }
+            for table in ("ops.quarantine", "ops.schema_drift")
+        )
+    return Loaded(settings.data_dir, report, ending(settings, None, report), values, quarantined, drift)
 
 
 @pytest.mark.parametrize(("number", "case"), [*enumerate(CASES)], ids=[case.name for case in CASES])
 def test_it_becomes_what_the_table_says(number, case, loaded):
-    found = loaded.values[number], loaded.quarantined.get(number, set()), loaded.drift.get(number, set())
     value = [] if case.outcome == REMOVED else [(case.value,)]
-    assert found == (value, {case.path} - {None}, {case.key} - {None})
+    quarantined, drift = ({path for of, path in found if of == number} for found in (loaded.quarantined, loaded.drift))
+    assert (loaded.values[number], quarantined, drift) == (value, {case.path} - {None}, {case.key} - {None})
     assert (QUARANTINE in case.outcome, DRIFT in case.outcome) == (case.path is not None, case.key is not None)
 
 
@@ -426,9 +420,11 @@ def test_other_shipments_are_there_and_the_sync_warns(loaded):
     assert not [outcome for outcome in report.checks if outcome.blocks_publishing]
 
 
-def test_the_document_lists_these_cases_and_no_others():
-    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", DOCUMENT, re.MULTILINE)
-    assert listed[2:] == [(case.name, case.outcome) for case in CASES]
+@pytest.mark.parametrize(("document", "cases"), [("content.md", CASES), ("transport.md", test_transport.CASES)])
+def test_a_document_lists_its_cases_and_no_others(document, cases):
+    text = (ROOT / "tests" / document).read_text(encoding="utf-8")
+    listed = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE)
+    assert listed[2:] == [(case.name, case.outcome) for case in cases]
 
 
 OWN = """    _window_id varchar, -- The window. Source: wms-sync
@@ -476,23 +472,22 @@ def test_a_rebuild_brings_it_in(loaded, tmp_path):
             text = file.read_text(encoding="utf-8").replace(before, after) if before else after
             file.write_text(text, encoding="utf-8")
     shutil.copytree(loaded.data, tmp_path / "data")
-    typed = [sys.executable, "-c", "from wms_sync.cli.main import main; main()", "rebuild"]
-    subprocess.run(typed, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "src")}, check=False)
+    subprocess.run(
+        [sys.executable, "-c", "from wms_sync.cli.main import main; main()", "rebuild"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "src")},
+        check=False,
+    )
 
     published = tmp_path / "data" / "analytics.duckdb"
     holds = {
         "gift_wrap from shipments": {None, "blue"},
-        "deep::varchar from shipments": {None, json.dumps(nested(200))},
+        "deep::varchar from shipments": {None, json.dumps(DEEP)},
         "ribbon from packages": {None, 1},
         "id from zones": {1},
         "min(carrier_shipping_cost) from shipments": {-12},
+        "path from ops.schema_drift": {case.key for case in CASES if case.key}
+        - {"Shipment.gift_wrap", "Shipment.deep", "ShipmentPackage.ribbon", "included.Zone"},
     }
     for column, values in holds.items():
         assert {value for (value,) in queried(published, f"select {column}")} == values
-    drift = queried(published, "select path from ops.schema_drift")
-    assert {path for (path,) in drift} == {case.key for case in CASES if case.key} - {
-        "Shipment.gift_wrap",
-        "Shipment.deep",
-        "ShipmentPackage.ribbon",
-        "included.Zone",
-    }

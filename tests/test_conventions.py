@@ -62,13 +62,15 @@ def parsed(path: Path) -> ast.Module:
 
 @cache
 def imported(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+    nodes = [*ast.walk(parsed(path))]
+    whole = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    parts = [
+        (node.module, alias.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    ]
+    return whole.union(*((module, f"{module}.{name}") for module, name in parts))
 
 
 @pytest.mark.parametrize(
@@ -95,14 +97,13 @@ def test_client_sandbox_and_orchestrator_are_apart(folder, others):
 )
 def test_packages_import_only_what_comes_before_them(package, steps):
     folder = f"src/{package.replace('.', '/')}"
-    packages = {path.parent.name for path in (ROOT / folder).glob("*/__init__.py")}
-    assert packages | {path.stem for path in (ROOT / folder).glob("[!_]*.py")} == set(steps)
+    assert set(steps) == {path.stem for path in (ROOT / folder).glob("[!_]*.py")} | {
+        path.parent.name for path in (ROOT / folder).glob("*/__init__.py")
+    }
     for at, step in enumerate(steps):
         later = tuple(f"{package}.{name}." for name in steps[at + 1 :])
         paths = [*modules(f"{folder}/{step}"), *(ROOT / folder).glob(f"{step}.py")]
-        assert paths
-        for path in paths:
-            assert not [name for name in imported(path) if f"{name}.".startswith(later)], path
+        assert [(path, name) for path in paths for name in imported(path) if f"{name}.".startswith(later)] == []
 
 
 def test_modules_import_each_other_in_no_circle():
@@ -143,15 +144,22 @@ def test_it_is_nowhere_that(files, pattern):
 
 
 def test_a_packages_own_file_holds_its_charter_alone():
-    for path in (*modules("src"), *modules("pipelines")):
-        assert path.name != "__init__.py" or len(parsed(path).body) == 1, path
+    assert [
+        path
+        for path in (*modules("src"), *modules("pipelines"))
+        if path.name == "__init__.py" and len(parsed(path).body) != 1
+    ] == []
 
 
 def test_a_class_name_stands_for_one_class():
     """A reader who searches for it finds one class; an underscore does not tell two apart."""
-    paths = [*modules("src/wms_sync"), *modules("pipelines")]
-    classes = [node for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
-    assert [name for name, count in Counter(node.name.lstrip("_") for node in classes).items() if count > 1] == []
+    names = Counter(
+        node.name.lstrip("_")
+        for path in (*modules("src/wms_sync"), *modules("pipelines"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_constants_stand_above_functions_and_classes():
@@ -163,8 +171,8 @@ def test_constants_stand_above_functions_and_classes():
             names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 defined.add(node.name)
-            elif isinstance(node, ast.Assign | ast.AnnAssign) and defined and names & defined:
-                defined |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and names & defined:
+                defined |= names
             elif isinstance(node, ast.Assign | ast.AnnAssign) and defined:
                 below.append(f"{path.name}:{node.lineno}")
     assert below == []

@@ -110,18 +110,9 @@ def test_links_tables_and_blocks_are_whole(page):
     assert len(re.findall(r"^ *```", read(page), re.MULTILINE)) == 2 * len(fences)
 
 
-def leaves(entries: Any) -> Iterator[str]:
-    """Yield the pages of a navigation, which is a page, or titles with what is below them."""
-    if isinstance(entries, str):
-        yield entries
-    for entry in () if isinstance(entries, str) else entries:
-        for below in entry.values():
-            yield from leaves(below)
-
-
 def test_docs_are_short_and_each_page_is_in_the_navigation():
     assert sum(len(read(page).split()) for page in (README, *DOCS.rglob("*.md"))) <= 22_000
-    assert sorted(leaves(PROJECT["nav"])) == sorted(
+    assert sorted(re.findall(r' = "([\w/-]+\.md)" }', read(ROOT / "zensical.toml"))) == sorted(
         ["index.md", *(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))]
     )
     anywhere = {path.resolve() for page in PAGES for path, _ in linked(page)}
@@ -130,15 +121,14 @@ def test_docs_are_short_and_each_page_is_in_the_navigation():
 
 def test_links_work_on_the_site_and_in_the_package_index():
     assert [link for link in targets(README) if not link.startswith("https://")] == []
-    outside = [
+    assert [
         (page, path)
         for page in DOCS.rglob("*.md")
         for link in targets(page)
         if "/../" in f"/{link}"
         for path in [(page.parent / link.partition("#")[0]).resolve()]
         if not path.is_relative_to(DOCS)
-    ]
-    assert outside == []
+    ] == []
 
 
 @cache
@@ -149,46 +139,57 @@ def words() -> set[str]:
     return made.union(*(re.findall(r"[a-z]\w+", read(path)) for path in files))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-def test_what_a_page_names_exists(page):
-    """Settings, files, names in snake case, where ``x_id`` stands for any, and modules: ``state/lock.py``."""
-    assert set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(page))) <= {
+@pytest.mark.parametrize("path", [*PAGES, *sorted(filter(Path.is_file, (ROOT / "deploy").rglob("*")))], ids=shown)
+def test_a_page_and_a_deployment_have_settings_that_there_are(path):
+    assert set(re.findall(rf"\b{PREFIX}([A-Z_]+[A-Z])\b", read(path))) <= {
         name.upper() for name in Settings.model_fields
     }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_what_a_page_names_exists(page):
+    """Files, names in snake case, where ``x_id`` stands for any, and modules: ``state/lock.py``."""
     codes = [code.content for code in inline(page, "code_inline")]
     within = "\n".join(code for code in codes if "<" not in code and "*" not in code)
-    named = set(re.findall(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+", within))
-    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    in_folders = re.findall(r"(?:src|pipelines|sql|tests|docs|\.requirements|\.ci)/[\w./-]+", within)
+    assert [name for name in in_folders if not (ROOT / name).exists()] == []
     assert {
         code for code in codes if re.fullmatch(r"(?!x_)[a-z]+(?:_[a-z0-9]+)+", code)
     } - words() == set() or page.name == "extend.md"
-    paths = [path for folder in ("src", "pipelines", "tests") for path in modules(folder)]
-    named = {code for code in codes if re.fullmatch(r"[\w/]+\.py", code)}
-    assert {name for name in named if not any(str(path).endswith(f"/{name}") for path in paths)} == set()
+    paths = "".join(f"{path}\n" for folder in ("src", "pipelines", "tests") for path in modules(folder))
+    assert [code for code in codes if re.fullmatch(r"[\w/]+\.py", code) and f"/{code}\n" not in paths] == []
 
 
 def test_explained_messages_are_in_the_code():
     """Each part, in a text of the code that may be part of a message; what is filled in ends a text."""
-    nodes = (node for path in (*modules("src/wms_sync"), *modules("pipelines")) for node in ast.walk(parsed(path)))
-    said = {" ".join(str(node.value).split()) for node in nodes if isinstance(node, ast.Constant)}
+    said = {
+        " ".join(str(node.value).split())
+        for path in (*modules("src/wms_sync"), *modules("pipelines"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant)
+    }
     cells = "\n".join(row[0] for head, row in rows(DOCS / "reference" / "messages.md") if head[0] == "message")
     parts = {part.strip() for code in re.findall(r"`([^`]+)`", cells) for part in code.split("…")}
     assert len(parts) > 20
     assert [part for part in sorted(parts) if not any(part in text for text in said)] == []
 
 
+def ran(example: str, page: Path) -> dict[str, Any]:
+    """Return what an example of a page defines. It runs in the present folder."""
+    names: dict[str, Any] = {}
+    exec(compile(example, shown(page), "exec"), names)
+    return names
+
+
 def test_the_readme_shows_what_an_analyst_sees_in_the_demo(tmp_path, monkeypatch, capsys):
     """The shipments of ``wms-sync demo``, as of ``NOW``."""
     monkeypatch.chdir(tmp_path)
-    config = SandboxConfig(shipments=demo.SHIPMENTS, seed=demo.SEED, days=demo.DAYS, now=NOW)
+    service = InProcess(Sandbox(SandboxConfig(shipments=demo.SHIPMENTS, seed=demo.SEED, days=demo.DAYS, now=NOW)))
     start = (NOW - timedelta(days=demo.DAYS + 1)).date()
-    service = InProcess(Sandbox(config))
     settings = settings_in(tmp_path / "data" / "demo", service, start_date=start, page_size=1000)
     Operation(settings, source="test", transport=service).sync()
     (example,), (answer,) = blocks(README, "python"), blocks(README, "text")
-    names: dict[str, duckdb.DuckDBPyConnection] = {}
-    exec(compile(example, shown(README), "exec"), names)
-    names["db"].close()
+    ran(example, README)["db"].close()
     assert capsys.readouterr().out.strip() == answer.strip()
 
 
@@ -199,10 +200,9 @@ def test_each_tested_question_has_its_number():
 
 
 def test_the_map_shows_packages_in_order_of_imports():
-    packages = [
+    assert [
         row[0].strip("`") for head, row in rows(DOCS / "explanation" / "architecture.md") if head[0] == "package"
-    ]
-    assert packages == [step for step in STEPS if (ROOT / "src" / "wms_sync" / step).is_dir()]
+    ] == [step for step in STEPS if (ROOT / "src" / "wms_sync" / step).is_dir()]
 
 
 def command_of(line: str) -> tuple[click.Command, list[str]]:
@@ -218,15 +218,13 @@ def command_of(line: str) -> tuple[click.Command, list[str]]:
 def test_commands_of_a_page_exist(page, tmp_path, monkeypatch):
     """Those in blocks are parsed, with the files that a push names; of those in the text the options are looked at."""
     monkeypatch.chdir(tmp_path)
-    for line in (
-        line for language in ("sh", "text") for block in blocks(page, language) for line in block.splitlines()
-    ):
-        if typed := re.match(rf"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", line):
-            for name in re.findall(r"\S+\.csv", line):
-                Path(name).parent.mkdir(parents=True, exist_ok=True)
-                Path(name).touch()
-            command, arguments = command_of(typed[1])
-            command.make_context(COMMAND, arguments)
+    lines = "".join([*blocks(page, "sh"), *blocks(page, "text")])
+    for typed in re.findall(rf"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?({COMMAND} .*)", lines, re.MULTILINE):
+        for name in re.findall(r"\S+\.csv", typed):
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).touch()
+        command, arguments = command_of(typed)
+        command.make_context(COMMAND, arguments)
     for code in inline(page, "code_inline"):
         if code.content.removeprefix(".venv/bin/").split()[:1] == [COMMAND]:
             command, arguments = command_of(code.content)
@@ -251,15 +249,16 @@ def test_sql_and_python_in_examples_run(page, tmp_path, monkeypatch, capsys):
         for example in blocks(page, "sql"):
             connection.execute(example)
     for example in blocks(page, "python"):
-        names: dict[str, duckdb.DuckDBPyConnection] = {}
-        exec(compile(example, shown(page), "exec"), names)
-        names["db"].close()
+        ran(example, page)["db"].close()
         assert capsys.readouterr().out
 
 
 def test_parquet_files_have_the_types_of_the_page(bench, sandbox):
-    cells = ((cell.strip("`").split("`, `") for cell in row) for _, row in rows(ELSEWHERE))
-    types = {in_tables: in_files for row in cells for in_tables, in_files in zip(*row, strict=True)}
+    types = {
+        in_tables: in_files
+        for _, row in rows(ELSEWHERE)
+        for in_tables, in_files in zip(*(cell.strip("`").split("`, `") for cell in row), strict=True)
+    }
     bench.first_sync(sandbox)
     found: dict[str, str] = {}
     for stored in tables():
@@ -293,8 +292,7 @@ def test_examples_that_load_elsewhere_give_the_published_tables(bench, sandbox, 
             assert connection.execute(differing).fetchall() == [], slug
 
         for example in examples:
-            names: dict[str, Any] = {}
-            exec(compile(example, str(ELSEWHERE), "exec"), names)
+            names = ran(example, ELSEWHERE)
             slug, name = ("order_items", "newest") if "newest" in names else ("orders", "orders")
             connection.register("loaded", names[name])
             assert_published(slug, "from loaded")
@@ -303,8 +301,11 @@ def test_examples_that_load_elsewhere_give_the_published_tables(bench, sandbox, 
         for stored in mine:
             connection.execute(f"create view {stored.slug} as from 'data/parquet/{stored.slug}/*.parquet'")
         for stored in mine:
-            query = newest.replace("order_items", stored.slug).replace("from orders", f"from {stored.root}")
-            query = query.replace("part.order_id", f"part.{stored.root_key}")
+            query = (
+                newest.replace("order_items", stored.slug)
+                .replace("from orders", f"from {stored.root}")
+                .replace("part.order_id", f"part.{stored.root_key}")
+            )
             if table(stored.root).newer is None:
                 query = query.replace("coalesce(updated_at, _extracted_at)", "_extracted_at")
             assert_published(stored.slug, query)

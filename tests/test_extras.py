@@ -41,10 +41,9 @@ CASES = [
 
 def run(folder: Path, *command: str, code: str = "main(sys.argv[1:])", **settings: str) -> CompletedProcess[str]:
     """Run a command in a process that lacks every extra, with no service and no data."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))}
     return subprocess.run(
         [sys.executable, "-c", LACKING + code, *command],
-        env=kept | settings,
+        env={name: value for name, value in os.environ.items() if not name.startswith(("WMS_", "DAGSTER_"))} | settings,
         cwd=folder,
         capture_output=True,
         text=True,

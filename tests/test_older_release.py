@@ -45,8 +45,11 @@ COMMANDS = [
 
 def files(folder: Path) -> dict[str, object]:
     """Return what is in every file but the state store and those of a turn."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and "work" not in path.parts)
-    return {str(path): path.read_bytes() for path in found if "state.db" not in path.name}
+    return {
+        str(path): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "work" not in path.parts and "state.db" not in path.name
+    }
 
 
 def rows(state: Path) -> list[str]:

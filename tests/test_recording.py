@@ -42,8 +42,7 @@ def test_a_record_is_written_under_the_lock(bench):
                 assert [record.outcome for record in records.as_they_are(bench.layout)] == ["running"]
             assert (held.pop(), lock.holder()) == (me, None)
         [record] = records.newest(5)
-    assert (record.outcome, {*record.phases}) == ("succeeded", {"read", "load"})
-    assert record.counts == {"read": 1, "load": 1}
+    assert (record.outcome, {*record.phases}, record.counts) == ("succeeded", {"read", "load"}, {"read": 1, "load": 1})
 
 
 def test_a_run_without_its_lock_is_recorded(bench):
@@ -83,8 +82,7 @@ def test_a_record_names_a_refused_file(tmp_path):
     with pytest.raises(IsADirectoryError) as refused:
         tmp_path.read_bytes()
     ended = Ended.by(refused.value)
-    assert str(ended.error).startswith(f"{tmp_path} cannot be used (Is a directory).")
-    assert ended.kind == "Inaccessible"
+    assert f"{ended.kind}: {ended.error}".startswith(f"Inaccessible: {tmp_path} cannot be used (Is a directory).")
     assert Ended.by(OSError("something private")).error == "OSError; the run's log has the details"
 
 

@@ -10,16 +10,17 @@ import re
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from tests.test_content import DOCUMENT
 from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.page import RawPage
 from wms_sync.shipments.flatten.shape import COLLECTION, ListNode, Node, ObjectNode, ValueNode, create_types, shape_of
 
+DOCUMENT = Path(__file__).with_name("content.md").read_text(encoding="utf-8")
 NOTHING = object()
 VALUES: dict[str, Any] = {
     "no key": NOTHING,
@@ -55,17 +56,21 @@ WEIGHT, OBJECT, KEYED, TEXTS, OBJECTS = "weight", "object", "object with an id",
 ID = "id"
 WITH_ROWS = {"packing_solution", "shipping_address", "original_address"}
 """Objects with rows of their own: ``shipments/load/test_omitted.py`` has something else in their place."""
-SHOWN = {
-    "whole number": ("orders", "priority"),
-    "decimal": ("orders", "total_item_count"),
-    "double": ("shipments", "max_package_weight_value"),
-    "flag": ("shipments", "is_documents_required"),
-    "day": ("orders", "desired_delivery_date"),
-    "time": ("orders", "hold_until_time"),
-    "text": ("shipments", "scac"),
-    "JSON": ("orders", "automation_data"),
+QUARANTINED, DRIFTED = "quarantined", "drifted"
+SEEN = {
+    QUARANTINED: ("ops_quarantine", "list(path)"),
+    DRIFTED: ("ops_schema_drift", "list(path)"),
+    "whole number": ("orders", "first(priority)"),
+    "decimal": ("orders", "first(total_item_count)"),
+    "double": ("shipments", "first(max_package_weight_value)"),
+    "flag": ("shipments", "first(is_documents_required)"),
+    "day": ("orders", "first(desired_delivery_date)"),
+    "time": ("orders", "first(hold_until_time)"),
+    "text": ("shipments", "first(scac)"),
+    "JSON": ("orders", "first(automation_data)"),
 }
-"""A column of each type, where a value is kept or null. What it holds is shown by ``flatten/test_odd_values.py``."""
+"""What is seen of a page: paths, and a column of each type, where a value is kept or null. What it holds is shown by
+``flatten/test_odd_values.py``."""
 KEPT, NULL, OUT, CAST, DRIFT, ENTRIES, REMOVED = "kept", "null", "out", "cast", "drift", "entries out", "left out"
 
 
@@ -90,8 +95,6 @@ class Page:
         self._value, self._altered = value, altered
         made = {kind: self._record(kind, node, 100 * number + at) for at, (kind, node) in enumerate(kinds.items())}
         self.content = {"collection": [made.pop(COLLECTION)], "included": {kind: [one] for kind, one in made.items()}}
-        self.found: dict[str, set[str]] = {"ops_quarantine": set(), "ops_schema_drift": set()}
-        self.shown: dict[str, object] = {}
 
     def _record(self, kind: str, node: Node, id_: int) -> dict[str, Any]:
         assert isinstance(node, ObjectNode)
@@ -122,11 +125,10 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory) -> dict[tuple[str, str, bool], Page]:
-    """By the value and the type of a cell, and by whether the page is repaired."""
+def pages(tmp_path_factory) -> dict[tuple[str, str, bool], tuple[set[str], dict[str, Any]]]:
+    """The fields that hold the value, and what is seen; by its cell, and by whether the page is repaired."""
     folder = tmp_path_factory.mktemp("clashes")
     with duckdb.connect() as connection:
-        connection.execute("set timezone = 'UTC'")
         create_types(connection)
         kinds = dict(shape_of(connection).kinds)
         cells = [(*cell, False) for cell in CELLS]
@@ -139,17 +141,15 @@ def pages(tmp_path_factory) -> dict[tuple[str, str, bool], Page]:
             raw.append(RawPage(path, number, 1, datetime(2026, 2, 1, tzinfo=UTC), len(content)))
         with closing(Flattener(work_dir=folder / "work")) as flattener:
             files = flattener.flatten(raw, window_id="w", part=1, parquet_dir=folder / "parquet").files
-
-        def rows(table: str, column: str) -> list[tuple[int, Any]]:
-            return connection.execute(f"select _page, {column} from read_parquet(?)", [str(files[table])]).fetchall()
-
-        for table in ("ops_quarantine", "ops_schema_drift"):
-            for number, path in rows(table, "path"):
-                made[number].found[table].add(path)
-        for type_, place in SHOWN.items():
-            for number, value in rows(*place):
-                made[number].shown[type_] = value
-    return dict(zip(cells, made, strict=True))
+        query = "select _page, {} from read_parquet(?) group by _page"
+        seen = {
+            name: dict(connection.execute(query.format(value), [str(files[table])]).fetchall())
+            for name, (table, value) in SEEN.items()
+        }
+    return {
+        cell: (page.paths, {name: by_page[number] for name, by_page in seen.items() if number in by_page})
+        for number, (cell, page) in enumerate(zip(cells, made, strict=True))
+    }
 
 
 def test_the_document_has_every_cell():
@@ -159,18 +159,18 @@ def test_the_document_has_every_cell():
 @pytest.mark.parametrize("value", VALUES)
 def test_a_value_becomes_what_its_cells_say(value, pages):
     """In every field of the type. Nothing else is quarantined, and each page has its shipment."""
-    wrong = [cell for cell, page in pages.items() if cell[0] == value and not is_right(page, *cell[:2])]
-    assert wrong == [], [sorted(pages[cell].found["ops_quarantine"] ^ pages[cell].paths)[:9] for cell in wrong[:3]]
+    wrong = [cell for cell, page in pages.items() if cell[0] == value and not is_right(*page, *cell[:2])]
+    assert wrong == [], [sorted({*pages[cell][1].get(QUARANTINED, ())} ^ pages[cell][0])[:9] for cell in wrong[:3]]
 
 
-def is_right(page: Page, value: str, type_: str) -> bool:
+def is_right(paths: set[str], seen: dict[str, Any], value: str, type_: str) -> bool:
     says = CELLS[value, type_]
-    records = {path[: path.index("]") + 1] for path in page.paths}
-    out = {OUT: page.paths, REMOVED: records, ENTRIES: {f"{path}[0]" for path in page.paths}}.get(says, set())
+    records = {path[: path.index("]") + 1] for path in paths}
+    out = {OUT: paths, REMOVED: records, ENTRIES: {f"{path}[0]" for path in paths}}.get(says, set())
     is_there = says in {KEPT, CAST} and VALUES[value] is not None
     return (
-        page.found["ops_quarantine"] == out
-        and bool(page.found["ops_schema_drift"] - {"Page.unheard_of"}) == (says in {DRIFT, CAST})
-        and ("text" in page.shown) == ("$.collection[0]" not in out)
-        and (type_ not in SHOWN or (page.shown.get(type_) is not None) == is_there)
+        {*seen.get(QUARANTINED, ())} == out
+        and bool({*seen.get(DRIFTED, ())} - {"Page.unheard_of"}) == (says in {DRIFT, CAST})
+        and ("text" in seen) == ("$.collection[0]" not in out)
+        and (type_ not in SEEN or (seen.get(type_) is not None) == is_there)
     )

@@ -34,8 +34,11 @@ pytestmark = pytest.mark.proof
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As ``make wheel`` makes it, of the source distribution."""
     folder = tmp_path_factory.mktemp("wheel")
-    command: list[Path | str] = [UV, "build", "--quiet", "--no-build-isolation", "--python", sys.executable]
-    subprocess.run([*command, "--out-dir", folder], cwd=ROOT, check=True)
+    subprocess.run(
+        [UV, "build", "--quiet", "--no-build-isolation", "--python", sys.executable, "--out-dir", folder],
+        cwd=ROOT,
+        check=True,
+    )
     [made] = folder.glob("*.whl")
     return made
 
@@ -43,11 +46,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_wheel_has_everything_that_runs(wheel):
     with zipfile.ZipFile(wheel) as opened:
         there = set(opened.namelist())
-    base = ROOT / "src"
     wanted = {
-        str(path.relative_to(base))
+        str(path.relative_to(ROOT / "src"))
         for package in ("wms_sync", "wms_sandbox", "wms_sync_pipelines")
-        for path in (base / package).rglob("*")
+        for path in (ROOT / "src" / package).rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
     wanted |= {f"wms_sync/{path.relative_to(ROOT)}" for path in (ROOT / "sql").rglob("*.sql")}

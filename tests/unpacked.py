@@ -13,9 +13,12 @@ ONE_THREAD: dict[str, str | bool | int | float | list[str]] = {"threads": "1"}
 
 def files_holding(root: Path, *texts: bytes) -> set[str]:
     """The files that hold one of the texts, by their place below the folder."""
-    files = [path for path in root.rglob("*") if path.is_file()]
     with duckdb.connect(config=ONE_THREAD) as connection:
-        return {str(path.relative_to(root)) for path in files if holds(path, connection, texts)}
+        return {
+            str(path.relative_to(root))
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and holds(path, connection, texts)
+        }
 
 
 def holds(path: Path, connection: duckdb.DuckDBPyConnection, texts: Collection[bytes]) -> bool:

@@ -44,7 +44,12 @@ def test_a_fault_is_caught(fault):
 
 def pytest_in(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in the copy, which Python imports before the installed package; what the tests start inherits it."""
-    python_path = f"{copy / 'src'}:{copy}"
-    environment = os.environ | {"PYTHONPATH": python_path, "PYTEST_DEBUG_TEMPROOT": str(copy.parent)}
-    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", *arguments]
-    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", *arguments],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": f"{copy / 'src'}:{copy}", "PYTEST_DEBUG_TEMPROOT": str(copy.parent)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )

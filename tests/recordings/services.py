@@ -6,7 +6,6 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tests.bench import NOW, settings_in
+from tests.test_deviations import BILLING_GROUP, REFUSED
 from wms_sandbox.app import Sandbox
 from wms_sandbox.config import SandboxConfig
 from wms_sandbox.errors import failed
@@ -24,13 +24,6 @@ from wms_sync.cli.record import make_recording
 HERE = Path(__file__).parent
 PAGES = 20
 FEW = SandboxConfig(shipments=2, seed=64, days=20, families=20, now=NOW)
-REFUSED = {"errors": [{"type": "parameters", "message": "The supplied parameters are invalid."}]}
-BILLING_GROUP = "fields:order.tpb_group"
-
-
-def plain() -> Sandbox:
-    """The sandbox as it is."""
-    return Sandbox(FEW)
 
 
 def odd() -> Sandbox:
@@ -58,15 +51,13 @@ def odd() -> Sandbox:
     return sandbox
 
 
-SERVICES: dict[str, Callable[[], Sandbox]] = {"sandbox": plain, "ten-odd-habits": odd}
+SERVICES: dict[str, Callable[[], Sandbox]] = {"sandbox": lambda: Sandbox(FEW), "ten-odd-habits": odd}
 
 
 def main(name: str) -> None:
     service = InProcess(SERVICES[name]())
     with TemporaryDirectory() as folder:
-        settings = settings_in(
-            Path(folder), service, start_date=date(2026, 3, 1), page_size=1 if name == "sandbox" else 2
-        )
+        settings = settings_in(Path(folder), service, page_size=1 if name == "sandbox" else 2)
         make_recording(settings, HERE / name, PAGES, service)
 
 

@@ -48,8 +48,9 @@ def freeze(folder: Path) -> None:
         with tarfile.open(folder / "data.tar.xz", "w:xz") as packed:
             packed.add(settings.data_dir, "data")
         recover_state(settings.model_copy(update={"state_url": SecretStr(url)}))
-        dump = ["pg_dump", "--inserts", "--no-owner", "--no-comments", "--schema", "public", plain(url)]
-        text = subprocess.check_output(dump, text=True)
+        text = subprocess.check_output(
+            ["pg_dump", "--inserts", "--no-owner", "--no-comments", "--schema", "public", plain(url)], text=True
+        )
     lines = [line for line in text.splitlines() if line and not line.startswith(("--", "\\", "CREATE SCHEMA"))]
     (folder / "state.sql").write_text("\n".join(lines) + "\n")
 

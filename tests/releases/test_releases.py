@@ -5,9 +5,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from sqlalchemy import Engine, inspect
+from sqlalchemy import inspect
 
 from tests.releases.freezing import FORGOTTEN, service, settings_of
+from tests.running import run_sync
 from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.runs import Operation
 from wms_sync.state.engine import open_engine
@@ -38,10 +39,11 @@ def folder(release: Path, tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def schema_of(engine: Engine) -> dict[str, object]:
-    """What the database says of each table, whatever the order of its columns."""
+def schema_of(url: str) -> dict[str, object]:
+    """What the database says of each table after this release opened it, whatever the order of its columns."""
+    engine = open_engine(url)
     seen = inspect(engine)
-    return {
+    schema: dict[str, object] = {
         table: (
             {column["name"]: (str(column["type"]), column["nullable"]) for column in seen.get_columns(table)},
             seen.get_pk_constraint(table)["constrained_columns"],
@@ -50,29 +52,18 @@ def schema_of(engine: Engine) -> dict[str, object]:
         )
         for table in seen.get_table_names()
     }
-
-
-def assert_alike(upgraded: str, new: str) -> None:
-    """Both databases have one schema after this release opened them."""
-    old, fresh = open_engine(upgraded), open_engine(new)
-    try:
-        assert schema_of(old) == schema_of(fresh)
-    finally:
-        old.dispose()
-        fresh.dispose()
+    engine.dispose()
+    return schema
 
 
 def test_an_upgraded_state_store_has_the_schema_of_a_new_one(folder, tmp_path):
-    assert_alike(f"sqlite:///{folder}/state.db", f"sqlite:///{tmp_path}/new.db")
+    assert schema_of(f"sqlite:///{folder}/state.db") == schema_of(f"sqlite:///{tmp_path}/new.db")
 
 
 def test_an_upgraded_state_store_in_postgresql_has_the_schema_of_a_new_one(release, lakes):
-    import psycopg  # takes long, and few tests need it
-
     old = lakes.new()
-    with psycopg.connect(old.replace("+psycopg", "")) as connection:
-        connection.execute((release / "state.sql").read_bytes())
-    assert_alike(old, lakes.new())
+    lakes.execute(old, (release / "state.sql").read_bytes())
+    assert schema_of(old) == schema_of(lakes.new())
 
 
 def test_the_data_folder_is_continued(folder, tmp_path):
@@ -89,10 +80,7 @@ def test_the_data_folder_is_continued(folder, tmp_path):
             differing = f"({old} except all {new}) union all ({new} except all {old})"
             assert connection.execute(differing).fetchall() == [], table
     served.sandbox.advance(seconds=3600, changed=20, new=10)
-    run = Operation(settings, source=COMMAND_LINE, transport=served)
-    run.sync()
-    assert run.refreshed is not None
-    assert run.refreshed.published
+    run_sync(settings, served)
     assert not verify(settings).damaged
     backup(settings, tmp_path / "backups")
     assert not verify(settings, tmp_path / "backups").damaged
