@@ -16,6 +16,7 @@ from wms_sync.json_values import LARGEST_ID
 from wms_sync.service.query import UNDATED
 
 SHIPMENTS_HELD = 40
+REFUSED = bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
 
 
 @pytest.fixture
@@ -44,16 +45,8 @@ def asks_for_undated(request) -> bool:
     return UNDATED in request.query_params.getlist("filter")
 
 
-def refuse_null(sandbox) -> None:
-    sandbox.sandbox.intercept = lambda request: (
-        bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
-        if asks_for_undated(request)
-        else None
-    )
-
-
-def find_no_null(sandbox) -> None:
-    sandbox.sandbox.intercept = lambda request: JSONResponse(NOTHING) if asks_for_undated(request) else None
+def answer_for_undated(sandbox, answer: JSONResponse) -> None:
+    sandbox.sandbox.intercept = lambda request: answer if asks_for_undated(request) else None
 
 
 @pytest.mark.proof
@@ -75,12 +68,12 @@ def test_they_and_their_first_change_arrive(bench, sandbox):
     bench.assert_equal(sandbox)  # also what was committed late: its time is before that of the reading without a date
 
 
-@pytest.mark.parametrize("teach", [refuse_null, find_no_null])
+@pytest.mark.parametrize("answer", [REFUSED, JSONResponse(NOTHING)], ids=["it is refused", "it finds nothing"])
 def test_where_the_filter_does_not_find_them_they_are_named_each_night_and_audits_read_them(
-    bench, sandbox, settings_for, teach
+    bench, sandbox, settings_for, answer
 ):
     bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
-    teach(sandbox)
+    answer_for_undated(sandbox, answer)
     assert "10 shipments match no filter" in bench.sync()[0].warnings[0]
     sandbox.sandbox.advance(seconds=3600, new=5)
     undate(sandbox, range(40, 45))
@@ -91,7 +84,7 @@ def test_where_the_filter_does_not_find_them_they_are_named_each_night_and_audit
 
 
 def test_where_neither_filter_nor_counts_show_them_that_is_said(bench, sandbox):
-    refuse_null(sandbox)
+    answer_for_undated(sandbox, REFUSED)
     sandbox.sandbox.rewrite = lambda page: page | {"meta": page["meta"] | {"count": None}}
     assert any("It is unknown whether shipments" in warning for warning in bench.read().warnings)
 
