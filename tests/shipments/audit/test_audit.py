@@ -7,12 +7,10 @@ import pytest
 from starlette.responses import JSONResponse, Response
 
 from tests.bench import NOW, Bench, logged
-from tests.services import data_of
 from wms_sync.cli.views import status_lines
 from wms_sync.json_values import LARGEST_ID
 from wms_sync.reports.installation import read_installation
 from wms_sync.shipments.audit import SliceReader
-from wms_sync.shipments.load.refresh import refresh
 from wms_sync.shipments.read.progress import Warnings
 from wms_sync.state.audits import Audit
 from wms_sync.state.schema import audits as audits_table
@@ -24,14 +22,6 @@ BEFORE_START = 1_600_000_000_000
 NOTHING = {"collection": [], "included": {}, "has_more": False, "next": None, "meta": {"count": 0}}
 
 
-def hide(sandbox, index: int) -> int:
-    """Let the service not list a shipment any more; its ``updated_at``, to show it again."""
-    with data_of(sandbox) as held:
-        before = int(held.updated[index])
-        held.updated[index] = BEFORE_START
-    return before
-
-
 def one_page(bench, sandbox, settings_for) -> None:
     """Everything fits into one slice."""
     bench.settings = settings_for(sandbox, page_size=1000)
@@ -40,7 +30,7 @@ def one_page(bench, sandbox, settings_for) -> None:
 def night(bench, sandbox):
     """An hour later: a sync, the audit's slice, and the tables."""
     slice_read(bench, sandbox)
-    return refresh(bench.run)
+    return bench.load()
 
 
 def slice_read(bench, sandbox):
@@ -80,40 +70,33 @@ def warned(report) -> set[str]:
 
 
 @pytest.mark.proof
-def test_slices_follow_each_other_round_after_round(bench, sandbox, settings_for):
+def test_slices_follow_each_other_round_after_round(synced, sandbox, settings_for):
     """What is deleted behind a round shows in its counts, and the next round finds it. A failed slice is repeated."""
-    bench.first_sync(sandbox)
-    bench.settings = settings_for(sandbox, page_size=40, audit_pages=3)
+    synced.settings = settings_for(sandbox, page_size=40, audit_pages=3)
     ids = sandbox.sandbox._store.ids
     sandbox.sandbox.intercept = lambda request: Response("{}", 400) if "id%7B" in request.url.query else None
-    failed, said = slice_read(bench, sandbox)
+    failed, said = slice_read(synced, sandbox)
     assert (failed, "audit" in said[0]) == (None, True)
     sandbox.sandbox.intercept = None
 
-    night(bench, sandbox)
+    night(synced, sandbox)
     sandbox.sandbox.delete_shipments([int(ids[40]), int(ids[190])])
-    refreshed = night(bench, sandbox)
-    assert (warned(refreshed), missing(bench)) == ({COUNTS, ROUND}, {ids[190]})
-    shown = "\n".join(status_lines(read_installation(bench.settings, bench.store), ()))
+    refreshed = night(synced, sandbox)
+    assert (warned(refreshed), missing(synced)) == ({COUNTS, ROUND}, {ids[190]})
+    shown = "\n".join(status_lines(read_installation(synced.settings, synced.store), ()))
     assert "to the end: 119 shipments compared" in shown
     assert "covered 240 of 240 shipments; 1 marked missing in total" in shown
 
-    slice_read(bench, sandbox)
-    refreshed = night(bench, sandbox)
-    assert (warned(refreshed), missing(bench)) == (set(), {ids[40], ids[190]})
-    slices = audits(bench)
-    assert [found.after_id for found in slices] == [0, ids[119], 0, slices[2].to_id]
-    assert [found.to_id for found in slices] == [ids[119], LARGEST_ID, slices[2].to_id, LARGEST_ID]
-    assert [(found.compared, found.absent) for found in slices] == [(120, 0), (119, 1), (120, 1), (118, 0)]
-
-
-def test_an_audit_counts_again_what_the_start_date_leaves_out(bench, sandbox, settings_for):
-    """The count stayed as it was taken, even if shipments were missing then."""
-    bench.first_sync(sandbox)
-    one_page(bench, sandbox, settings_for)
-    bench.store.observe("records_before_start", 7, bench.settings.start.isoformat())
-    slice_read(bench, sandbox)
-    assert bench.store.observation("records_before_start").value == 0
+    slice_read(synced, sandbox)
+    refreshed = night(synced, sandbox)
+    assert (warned(refreshed), missing(synced)) == (set(), {ids[40], ids[190]})
+    half = audits(synced)[2].to_id
+    assert [(found.after_id, found.to_id, found.compared, found.absent) for found in audits(synced)] == [
+        (0, ids[119], 120, 0),
+        (ids[119], LARGEST_ID, 119, 1),
+        (0, half, 120, 1),
+        (half, LARGEST_ID, 118, 0),
+    ]
 
 
 DAY = (NOW - timedelta(days=3), NOW - timedelta(days=2))
@@ -129,13 +112,11 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
         assert audit_reading(bench, api).read(NOW) is None
         bench.settings = settings_for(sandbox, audit_pages=2, page_size=20)
         reading = audit_reading(bench, api)
-        first = reading.read(NOW)
-        assert reading.read(NOW) is None
+        assert [reading.read(NOW) is None for _ in range(2)] == [False, True]
         dated(bench, datetime.now(UTC) + timedelta(days=40))
-        second = reading.read(NOW)
-        assert first is not None
-        assert second is not None
-        assert (second.after_id, reading.read(NOW)) == (first.to_id, None)
+        assert [reading.read(NOW) is None for _ in range(2)] == [False, True]
+        first, second = audits(bench)
+        assert second.after_id == first.to_id
         dated(bench, datetime.now(UTC) - timedelta(days=2))
         bench.layout.published.write_bytes(b"no database")
         assert reading.read(NOW) is None
@@ -145,25 +126,23 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
     assert [(covered.start, covered.end) for covered in bench.store.covered()] == [DAY]
 
 
-def test_a_slice_waits_until_what_earlier_runs_read_is_loaded(bench, sandbox, settings_for):
+def test_a_slice_waits_until_what_earlier_runs_read_is_loaded(synced, sandbox, settings_for):
     """As after a killed load, or with an older lake: the tables lack a shipment that is gone by now."""
-    bench.first_sync(sandbox)
-    one_page(bench, sandbox, settings_for)
+    one_page(synced, sandbox, settings_for)
     sandbox.sandbox.advance(seconds=3600, new=1)
-    bench.read()
+    synced.read()
     gone = int(sandbox.sandbox._store.ids[-1])
     sandbox.sandbox.delete_shipments([gone])
-    bench.run_id = "another"
-    assert slice_read(bench, sandbox) == (None, [])
-    bench.load()
-    night(bench, sandbox)
-    assert missing(bench) == {gone}
+    synced.run_id = "another"
+    assert slice_read(synced, sandbox) == (None, [])
+    synced.load()
+    night(synced, sandbox)
+    assert missing(synced) == {gone}
 
 
-def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
+def test_without_proof_nothing_is_missing(synced, sandbox, settings_for):
     """A record is lost while paging, then requests by id are answered in ways that prove nothing."""
-    bench.first_sync(sandbox)
-    one_page(bench, sandbox, settings_for)
+    one_page(synced, sandbox, settings_for)
     gone, other = (int(sandbox.sandbox._store.ids[index]) for index in (3, 40))
     sandbox.sandbox.delete_shipments([gone])
 
@@ -182,40 +161,40 @@ def test_without_proof_nothing_is_missing(bench, sandbox, settings_for):
     ):
         sandbox.sandbox.intercept = lambda request, answer=answer: answer if "in%3A" in request.url.query else None
         sandbox.sandbox.rewrite = rewrite
-        _, said = slice_read(bench, sandbox)
-        assert (says in said[0], missing(bench)) == (True, set()), says
+        _, said = slice_read(synced, sandbox)
+        assert (says in said[0], missing(synced)) == (True, set()), says
     sandbox.sandbox.rewrite = None
-    slice_read(bench, sandbox)
-    assert missing(bench) == {gone}
+    slice_read(synced, sandbox)
+    assert missing(synced) == {gone}
 
 
-def test_that_most_are_gone_is_not_believed(bench, sandbox, settings_for):
+def test_that_most_are_gone_is_not_believed(synced, sandbox, settings_for):
     """A token that sees less looks the same. With a larger slice the same shipments are less than half."""
-    bench.first_sync(sandbox)
     gone = [int(shipment) for shipment in sandbox.sandbox._store.ids[:101]]
     sandbox.sandbox.delete_shipments(gone)
-    bench.settings = settings_for(sandbox, page_size=90)
+    synced.settings = settings_for(sandbox, page_size=90)
     sandbox.sandbox.requests.clear()
-    _, said = slice_read(bench, sandbox)
-    assert ("Of 191 shipments in the tables, the audit found only 90." in said[0], missing(bench)) == (True, set())
+    _, said = slice_read(synced, sandbox)
+    assert ("Of 191 shipments in the tables, the audit found only 90." in said[0], missing(synced)) == (True, set())
     assert [asked for asked in sandbox.sandbox.requests if "in%3A" in asked.query] == []
-    bench.settings = settings_for(sandbox, page_size=90, audit_pages=10)
-    slice_read(bench, sandbox)
-    slice_read(bench, sandbox)
-    assert missing(bench) == set(gone)
+    synced.settings = settings_for(sandbox, page_size=90, audit_pages=10)
+    slice_read(synced, sandbox)
+    slice_read(synced, sandbox)
+    assert missing(synced) == set(gone)
     assert max(len(asked.query) for asked in sandbox.sandbox.requests if "in%3A" in asked.query) < 4000
 
 
-def test_what_is_older_than_a_later_start_is_not_absent(bench, sandbox, settings_for):
-    """Nor is it requested by id."""
-    bench.first_sync(sandbox)
-    bench.settings = settings_for(sandbox, page_size=1000, start_date="2026-03-28")
+def test_what_is_older_than_a_later_start_is_not_absent(synced, sandbox, settings_for):
+    """Nor is it requested by id. Each audit counts it again: a count stayed, even if shipments were missing then."""
+    synced.settings = settings_for(sandbox, page_size=1000, start_date="2026-03-28")
+    synced.store.observe("records_before_start", 7, synced.settings.start.isoformat())
     held = sandbox.sandbox._store
     since = held.ids[held.updated >= datetime(2026, 3, 28, tzinfo=UTC).timestamp() * 1000].tolist()
     sandbox.sandbox.delete_shipments(since[:1])
     sandbox.sandbox.requests.clear()
-    night(bench, sandbox)
-    found = audits(bench)[-1]
-    assert (found.compared, found.absent, missing(bench)) == (len(since) - 1, 1, {since[0]})
+    night(synced, sandbox)
+    found = audits(synced)[-1]
+    assert (found.compared, found.absent, missing(synced)) == (len(since) - 1, 1, {since[0]})
+    assert synced.store.observation("records_before_start").value == len(held.ids) - len(since)
     asked = [asked.query for asked in sandbox.sandbox.requests if "in%3A" in asked.query]
     assert f"[{since[0]},{since[-1]}]" in unquote(asked[-1])

@@ -11,7 +11,7 @@ import pytest
 from tests.bench import FEWER, NOW, Bench, opened_store, queried
 from tests.oracle import differences, expected_tables
 from tests.services import data_of
-from tests.shipments.audit.test_audit import COUNTS, DIFFERS, ROUND, audits, hide, night, slice_read, warned
+from tests.shipments.audit.test_audit import BEFORE_START, COUNTS, DIFFERS, ROUND, audits, night, slice_read, warned
 from wms_sync.cli.operations import refresh_lines
 from wms_sync.reports.explain import explain, explanation_lines
 from wms_sync.shipments.load.refresh import RefreshReport, rebuild
@@ -70,10 +70,11 @@ READ_TWICE = (145, 155)
 def before_the_first_sync(sandbox) -> tuple[int, int, int]:
     """A commit that is late, further back than the overlap reads again; a clock that says 2999 for a while."""
     with data_of(sandbox) as held:
-        times = int(held.updated[7]), int(held.updated[9])
+        late, right, before = held.updated[[LATE, *BACK]].tolist()
+        held.updated[LATE] = BEFORE_START
         held.updated[7] = YEAR_2999
         held.order_updated[held.order_first[ORDER_BACK]] = YEAR_2999
-    return hide(sandbox, LATE), *times
+    return late, right, before
 
 
 def an_eventful_day(sandbox, late: int, right: int, before: int) -> None:
@@ -101,7 +102,8 @@ def an_eventful_day(sandbox, late: int, right: int, before: int) -> None:
             sandbox.sandbox.intercept = None
             sandbox.sandbox.advance(seconds=600, new=10)
             touch(sandbox, *MOVING)
-            hide(sandbox, MOVED_AWAY)
+            with data_of(sandbox) as held:
+                held.updated[MOVED_AWAY] = BEFORE_START
 
     sandbox.sandbox.rewrite = rewritten
     sandbox.sandbox.intercept = while_the_slice_is_read

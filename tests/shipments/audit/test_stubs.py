@@ -47,48 +47,47 @@ SILENT, NOTICED = 20, (3, 20, 40)
 
 
 @pytest.mark.proof
-def test_stubs_replace_nothing_and_mark_what_is_deleted(bench, sandbox, settings_for):
+def test_stubs_replace_nothing_and_mark_what_is_deleted(synced, sandbox, settings_for):
     """Until a page shows the shipment again; and so does a rebuild where nothing but pages is left."""
-    bench.first_sync(sandbox)
-    one_page(bench, sandbox, settings_for)
-    bench.recover()
+    one_page(synced, sandbox, settings_for)
+    synced.recover()
     expected = expected_tables(sandbox)
     ids = sandbox.sandbox._store.ids.tolist()
     gone = [ids[index] for index in STUBS if index != SILENT]
     touch(sandbox, *NOTICED)
     serve_as_stubs(sandbox, STUBS)
 
-    refreshed = night(bench, sandbox)
+    refreshed = night(synced, sandbox)
 
     assert (refreshed.merged.get("shipments", 0), refreshed.rows["shipments"], refreshed.quarantined) == (0, 60, 5)
-    assert list(marks(bench)) == gone
-    with bench.published() as connection:
+    assert list(marks(synced)) == gone
+    with synced.published() as connection:
         assert [text for text in differences(connection, expected) if text.startswith("shipment")] == []
     query = "select distinct object_id, why from ops.quarantine where object = 'Shipment' order by all"
-    assert dict(queried(bench.layout.published, query)) == {
+    assert dict(queried(synced.layout.published, query)) == {
         ids[index]: SAYS_NOTHING if index == SILENT else SAYS_DELETED for index in STUBS
     }
-    query = "select compared, changed, missed, absent, missing from ops.audits"
-    assert queried(bench.layout.published, query) == [(55, 0, 0, 2, 2)], "the sync did not know of two"
-    explained = explanation_lines(*explain(bench.settings, bench.store, str(gone[0])))
+    assert queried(synced.layout.published, "select compared, changed, missed, absent, missing from ops.audits") == [
+        (55, 0, 0, 2, 2)
+    ], "the sync did not know of two"
+    explained = explanation_lines(*explain(synced.settings, synced.store, str(gone[0])))
     assert any("a page showed it as a stub marked deleted" in line for line in explained)
 
     touch(sandbox, 3)
     serve_as_stubs(sandbox, {index: says for index, says in STUBS.items() if index != 3})
     sandbox.sandbox.advance(seconds=3600)
-    bench.read()
+    synced.read()
     touch(sandbox, 3)
     serve_as_stubs(sandbox, STUBS)
     sandbox.sandbox.delete_shipments([ids[5], ids[50]])
-    refreshed = night(bench, sandbox)
-    assert ([audit.absent for audit in audits(bench)], warned(refreshed)) == ([2, 0], set())
-    before, marked, known = tables(bench), marks(bench), proven(bench)
-    assert list(marked) == gone
-    assert [shipment for shipment, *_, returned in known if returned] == gone[:1]
-    assert len(known) == len(gone) + 1
+    refreshed = night(synced, sandbox)
+    assert ([audit.absent for audit in audits(synced)], warned(refreshed)) == ([2, 0], set())
+    before, marked, known = tables(synced), marks(synced), proven(synced)
+    came_back = [shipment for shipment, *_, returned in known if returned]
+    assert (list(marked), came_back, len(known)) == (gone, gone[:1], len(gone) + 1)
 
-    bench.lose_the_state_store()
-    bench.layout.published.unlink()
-    bench.recover()
-    rebuild(bench.run)
-    assert (tables(bench), marks(bench), proven(bench)) == (before, marked, known)
+    synced.lose_the_state_store()
+    synced.layout.published.unlink()
+    synced.recover()
+    rebuild(synced.run)
+    assert (tables(synced), marks(synced), proven(synced)) == (before, marked, known)

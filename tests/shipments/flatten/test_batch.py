@@ -29,8 +29,10 @@ def test_a_file_a_table_named_by_window_and_part_of_rows_that_name_theirs(flatte
     assert done.files == {"shipments": tmp_path / "all" / "shipments" / "2024-w-00007.parquet"}
     assert {slug: count for slug, count in done.rows.items() if count} == {"shipments": 2}
     assert [path.name for path in (tmp_path / "all").rglob("*.*")] == ["2024-w-00007.parquet"]
-    columns = f"id, _window_id, _page, _extracted_at = '{EXTRACTED_AT}'"
-    assert rows(done.files["shipments"], columns) == [(1, "2024-w", 1, True), (2, "2024-w", 2, True)]
+    assert rows(done.files["shipments"], f"id, _window_id, _page, _extracted_at = '{EXTRACTED_AT}'") == [
+        (1, "2024-w", 1, True),
+        (2, "2024-w", 2, True),
+    ]
 
 
 def test_an_object_may_be_larger_than_duckdb_expects(flattener, land, tmp_path):
@@ -54,9 +56,8 @@ def test_files_of_an_earlier_try_are_replaced_or_go(flattener, land, tmp_path):
 
     for pages in (land(page_with()), land()):
         nothing = flattener.flatten(pages, window_id="w", part=1, parquet_dir=tmp_path)
+        assert (nothing.files, nothing.rows) == ({}, dict.fromkeys(first.rows, 0))
         assert not first.files["shipments"].exists()
-        assert (nothing.files, set(nothing.rows.values())) == ({}, {0})
-        assert nothing.rows.keys() == first.rows.keys()
 
 
 @pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("zst", zstandard.compress)])

@@ -12,6 +12,12 @@ from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.targets.errors import AnalyticsError
 
 
+@pytest.fixture
+def window(synced) -> str:
+    """The first window of an installation after its first sync."""
+    return str(synced.store.windows("loaded")[0].id)
+
+
 def cut(bench: Bench, window: str) -> None:
     """Damage the file of shipments of a window."""
     for path in (bench.layout.parquet / "shipments").glob(f"{window}-*.parquet"):
@@ -40,9 +46,7 @@ def some_start_over(bench: Bench, sandbox) -> None:
 
 
 @pytest.mark.parametrize("damages", [cut, scribble])
-def test_a_damaged_file_is_flattened_again(bench, sandbox, damages):
-    bench.first_sync(sandbox)
-    window = bench.store.windows("loaded")[0].id
+def test_a_damaged_file_is_flattened_again(bench, sandbox, window, damages):
     damages(bench, window)
     some_start_over(bench, sandbox)
     with logged() as said:
@@ -58,33 +62,25 @@ def test_a_damaged_file_is_flattened_again(bench, sandbox, damages):
 
 
 @pytest.mark.parametrize("pages", [without_pages, with_damaged_pages])
-def test_rows_that_no_file_has_stay_with_a_finding(bench, sandbox, pages):
-    bench.first_sync(sandbox)
-    window = bench.store.windows("loaded")[0].id
+def test_rows_that_no_file_has_stay_with_a_finding(bench, sandbox, window, pages):
     versions = "select id, seen_at from history.shipments where _window_id = $1 order by all"
     before = queried(bench.layout.published, versions, window)
     covered = bench.store.covered()
     pages(bench, window)
     cut(bench, window)
     some_start_over(bench, sandbox)
-    refreshed = bench.load()
-    assert refreshed.published
+    assert bench.load().published
     assert queried(bench.layout.published, versions, window) == before
-    [needed] = [line for line in bench.needs if "no Parquet file has any more" in line]
-    assert "of history.shipments" in needed
-    assert bench.store.window(window).state == "abandoned"
-    assert bench.store.covered() != covered
+    assert ["of history.shipments" in line for line in bench.needs if "no Parquet file has any more" in line] == [True]
+    assert (bench.store.window(window).state, bench.store.covered() == covered) == ("abandoned", False)
     bench.read()
     assert bench.store.covered() == covered, "what was given up is read again"
 
 
-def test_a_rebuild_fails_for_a_damaged_file(bench, sandbox):
-    bench.first_sync(sandbox)
-    window = bench.store.windows("loaded")[0].id
+def test_a_rebuild_fails_for_a_damaged_file(bench, window):
     published = bench.layout.published.read_bytes()
     without_pages(bench, window)
     cut(bench, window)
     with pytest.raises(AnalyticsError, match=f"shipments/{window}"):
         rebuild(bench.run)
-    assert bench.layout.published.read_bytes() == published
-    assert bench.store.window(window).state == "loaded"
+    assert (bench.layout.published.read_bytes() == published, bench.store.window(window).state) == (True, "loaded")

@@ -63,13 +63,6 @@ UNFIT: list[tuple[str, object]] = [
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "fits"), [*((*fit, True) for fit in FIT), *((*unfit, False) for unfit in UNFIT)]
-)
-def test_what_loses_nothing_passes_and_what_duckdb_would_take_silently_does_not(gate, key, value, fits):
-    assert gate.examine(page({"id": 1, key: value})).fits == fits
-
-
-@pytest.mark.parametrize(
     ("key", "fit", "unfit"),
     [
         (
@@ -96,6 +89,8 @@ def test_each_value_is_checked_whatever_the_same_field_held_before(gate, key, fi
 TWICE = [{"id": 4}, {"id": 4}]
 STUBS: list[dict[str, object]] = [{"status": "Deleted"}, {"status": None}, {"status": "", "order": None, "items": []}]
 DO_NOT_PASS = [
+    # what DuckDB would take silently
+    *(page({"id": 1, key: value}) for key, value in UNFIT),
     # no page
     *(b"", b"<html>", b"[]", b"{}", b'{"collection": null}', b'{"collection": []} {}', b'{"collection": [NaN]}'),
     # an object that a list names twice
@@ -112,6 +107,7 @@ DO_NOT_PASS = [
     *(page({"id": 1, "order": {"id": 4}}, {"id": 2, **says}) for says in STUBS),
 ]
 PASS = [
+    *(page({"id": 1, key: value}) for key, value in FIT),
     page(
         *({"id": id_, "items": [{"id": 7}, {"id": 8}]} for id_ in (1, 2)),
         included={
@@ -128,7 +124,7 @@ PASS = [
 @pytest.mark.parametrize(
     ("content", "passes"), [*((content, False) for content in DO_NOT_PASS), *((content, True) for content in PASS)]
 )
-def test_a_page_passes_that_holds_each_object_once_and_no_stub(gate, content, passes):
+def test_a_page_passes_that_loses_nothing_and_holds_each_object_once_and_no_stub(gate, content, passes):
     assert gate.examine(content).fits == passes
 
 

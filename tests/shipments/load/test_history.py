@@ -20,12 +20,8 @@ from wms_sync.upkeep.forget import forget
 SHIPMENTS_HELD = 120
 
 
-def asked(bench, query, *values):
-    return queried(bench.layout.published, query, *values)
-
-
 def history(bench):
-    return [asked(bench, f"from {past.qualified} order by all") for past in history_tables()]
+    return [queried(bench.layout.published, f"from {past.qualified} order by all") for past in history_tables()]
 
 
 def columns(past):
@@ -45,7 +41,8 @@ def three_nights(bench, sandbox):
             bench.sync()
         sandbox.sandbox.advance(seconds=10)
         held[as_datetime(sandbox.sandbox.clock.now())] = [
-            asked(bench, f"select {columns(past)} from {past.name} order by id") for past in history_tables()
+            queried(bench.layout.published, f"select {columns(past)} from {past.name} order by id")
+            for past in history_tables()
         ]
         let_pass(sandbox.sandbox, seconds=7200, changed=30, new=5, orders=10)
     return held
@@ -66,7 +63,7 @@ def had_a_column_less(bench) -> None:
 
 def forgets_an_order(bench) -> None:
     before = history(bench)
-    [order] = asked(bench, "select min(order_id) from pii.order_addresses")
+    [order] = queried(bench.layout.published, "select min(order_id) from pii.order_addresses")
     assert forget(bench.run, order).databases == 1
     assert history(bench) == before
 
@@ -81,9 +78,11 @@ def test_history_holds_what_the_tables_held_however_it_is_made(bench, sandbox, s
                 select {columns(past)} from {past.qualified}
                 where valid_from <= $1 and (valid_to > $1 or valid_to is null) order by id
             """
-            assert asked(bench, query, moment) == rows, (moment, past.name)
+            assert queried(bench.layout.published, query, moment) == rows, (moment, past.name)
     for past in history_tables():
-        [(versions, objects)] = asked(bench, f"select count(*), count(distinct id) from {past.qualified}")
+        [(versions, objects)] = queried(
+            bench.layout.published, f"select count(*), count(distinct id) from {past.qualified}"
+        )
         assert versions > objects > 0
     before = history(bench)
     for load, *losses in ((refresh, had_a_column_less), (rebuild, forgets_an_order, drops_raw_pages)):

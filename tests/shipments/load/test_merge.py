@@ -18,16 +18,6 @@ from wms_sync.targets.opening import open_for_writing
 from wms_sync.targets.target import target_of
 
 
-def flattened(bench, sandbox):
-    """A sync in the tables, and a second one that is landed and flattened."""
-    bench.first_sync(sandbox)
-    let_pass(sandbox.sandbox, seconds=3600, changed=100, new=20)
-    bench.read()
-    assert not flatten_landed(bench.settings, bench.store, from_scratch=False)
-    (window,) = bench.store.windows("landed")
-    return window.id
-
-
 def rewrite(path, select: str) -> None:
     """Replace a Parquet file by what is selected of it."""
     with duckdb.connect() as connection:
@@ -42,50 +32,52 @@ ONE_TWICE = (
 )
 
 
-def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(bench, sandbox):
+def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(synced, sandbox):
     """It may be half a load that no check was asked about."""
-    bench.first_sync(sandbox)
-    target = target_of(bench.settings)
-    with target.load(bench.store.turn) as overtaken:
+    target = target_of(synced.settings)
+    with target.load(synced.store.turn) as overtaken:
         with overtaken.session() as session:
             session.connection.execute("delete from shipments")
         with (
-            store_at(bench.settings.database_url, bench.settings.data_dir) as other,
+            store_at(synced.settings.database_url, synced.settings.data_dir) as other,
             target.load(other.turn) as load,
             load.session() as session,
         ):
             assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]
 
 
-def test_rows_that_do_not_add_up_are_not_merged(bench, sandbox, tmp_path):
+def test_rows_that_do_not_add_up_are_not_merged(synced, sandbox, tmp_path):
     """Not in part either: a window is merged with its receipt or not at all. A rebuild mends them."""
-    window = flattened(bench, sandbox)
+    let_pass(sandbox.sandbox, seconds=3600, changed=100, new=20)
+    synced.read()
+    assert not flatten_landed(synced.settings, synced.store, from_scratch=False)
+    [window] = [one.id for one in synced.store.windows("landed")]
     for table, select, says in (
         ("shipments", ONE_LESS, "119 rows, but 120 were flattened"),
         ("packages", ONE_LESS, "were flattened into it"),
         ("shipments", ONE_TWICE, "duplicated"),
     ):
-        (file,) = (bench.layout.parquet / table).glob(f"{window}*")
+        (file,) = (synced.layout.parquet / table).glob(f"{window}*")
         whole = file.read_bytes()
         rewrite(file, select)
         with pytest.raises(CountsDisagreeError, match=says):
-            refresh(bench.run)
-        assert [one.id for one in bench.store.windows("landed")] == [window]
-        assert queried(bench.layout.published, "select count(*) from shipments") == [(240,)]
-        assert queried(bench.layout.published, "from ops.loads where window_id = ?", window) == []
+            refresh(synced.run)
+        assert [one.id for one in synced.store.windows("landed")] == [window]
+        assert queried(synced.layout.published, "select count(*) from shipments") == [(240,)]
+        assert queried(synced.layout.published, "from ops.loads where window_id = ?", window) == []
         if select == ONE_TWICE:
-            assert_merged_not_even_in_part(bench, window, tmp_path)
+            assert_merged_not_even_in_part(synced, window, tmp_path)
         file.write_bytes(whole)
     rewrite(file, ONE_LESS)
-    record = flattened_window(bench.layout, window)  # with it the files agree: only the count of the pages shows it
+    record = flattened_window(synced.layout, window)  # with it the files agree: only the count of the pages shows it
     record.parts["shipments"] = [replace(part, rows=part.rows - 1) for part in record.parts["shipments"]]
-    write_flattened(bench.store.turn, bench.layout, window, record)
+    write_flattened(synced.store.turn, synced.layout, window, record)
     with pytest.raises(CountsDisagreeError, match=f"pages of window {window} have"):
-        refresh(bench.run)
-    assert [one.id for one in bench.store.windows("landed")] == [window]
-    assert rebuild(Run(bench.settings, bench.store, "again")).rows["shipments"] == 260
-    assert queried(bench.layout.published, "select distinct run_id, load_run_id from ops.loads") == [("test", "again")]
-    bench.assert_equal(sandbox)
+        refresh(synced.run)
+    assert [one.id for one in synced.store.windows("landed")] == [window]
+    assert rebuild(Run(synced.settings, synced.store, "again")).rows["shipments"] == 260
+    assert queried(synced.layout.published, "select distinct run_id, load_run_id from ops.loads") == [("test", "again")]
+    synced.assert_equal(sandbox)
 
 
 def assert_merged_not_even_in_part(bench, window: str, tmp_path: Path) -> None:

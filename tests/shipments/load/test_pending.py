@@ -23,8 +23,7 @@ def load_up_to(bench, most: int) -> PendingWindows:
             pending.write_ops(session.connection, bench.store.audits)
             latest = session.connection.execute("select data_until from ops.latest_load").fetchall()
         load.publish()
-    merged = [bench.store.window(window) for window in pending.merged]
-    assert latest == [(merged[-1].to_at,)], "what is left covers nothing yet"
+    assert latest == [(bench.store.window(pending.merged[-1]).to_at,)], "what is left covers nothing yet"
     assert pending.landed == [*pending.merged]
     bench.store.mark_loaded(pending.landed)
     return pending
@@ -45,6 +44,5 @@ def test_a_load_with_a_limit_leaves_windows_to_another(bench, sandbox):
         (fourth.records, [fourth], set()),
     ):
         pending = load_up_to(bench, most)
-        assert [*pending.merged] == [window.id for window in merged]
-        assert pending.later == {window.id for window in later}
+        assert (pending.merged, {*pending.later}) == ([one.id for one in merged], {one.id for one in later})
     bench.assert_equal(sandbox)

@@ -14,9 +14,7 @@ from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sync.service.errors import FilterMisses, NotAList, Rejected
 from wms_sync.service.query import timestamp
-from wms_sync.service.selection import Selection
-from wms_sync.service.shipments import Learned, ShipmentListing
-from wms_sync.shipments.read.listing import FOUND, TRIED_AGAIN, found_by_filter
+from wms_sync.shipments.read.listing import FOUND, TRIED_AGAIN, found_by_filter, listing_of
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1))
 BOUND = re.compile(r'(gt|lt):"([0-9T:-]+)Z"')
@@ -48,33 +46,23 @@ INEXACT = {
 }
 
 
-def listing_of(api) -> ShipmentListing:
-    return ShipmentListing(api, Learned(50, Selection(include_addresses=False)))
-
-
 def tried(bench: Bench) -> int | None:
     with bench.api() as api:
-        return found_by_filter(listing_of(api))
+        return found_by_filter(listing_of(bench.settings, api))
 
 
 @pytest.mark.parametrize("treatment", INEXACT.values(), ids=INEXACT)
-def test_a_filter_that_is_not_exact_is_refused_before_anything_counts_as_covered(bench, sandbox, treatment):
+def test_a_filter_that_is_not_exact_any_more_is_refused_within_a_week(bench, sandbox, treatment):
     """A night within a day was empty, and what changed near the end of each window was lost, with exit code 0."""
+    bench.read()
     sandbox.sandbox.field_treatment = treatment
+    bench.read()
+    seen, windows = bench.store.observation(FOUND), bench.store.windows()
+    bench.store.record([structs.replace(seen, observed_at=seen.observed_at - TRIED_AGAIN)])
+    sandbox.sandbox.requests.clear()
     with pytest.raises(FilterMisses, match="for that second does not find it"):
         bench.read()
-    assert bench.store.windows() == ()
-    assert len(sandbox.sandbox.requests) <= 4
-
-
-def test_an_exact_filter_is_tried_once_a_week(bench, sandbox):
-    bench.read()
-    sandbox.sandbox.field_treatment = INEXACT["compares minutes"]
-    bench.read()
-    seen = bench.store.observation(FOUND)
-    bench.store.record([structs.replace(seen, observed_at=seen.observed_at - TRIED_AGAIN)])
-    with pytest.raises(FilterMisses):
-        bench.read()
+    assert (bench.store.windows(), len(sandbox.sandbox.requests) <= 4) == (windows, True)
 
 
 def test_a_shipment_that_is_gone_while_it_is_tried_is_not_the_only_one(bench, sandbox):
@@ -88,14 +76,14 @@ def test_a_shipment_that_is_gone_while_it_is_tried_is_not_the_only_one(bench, sa
 def test_times_at_the_ends_of_the_calendar_are_not_tried(bench, sandbox):
     odd = ["0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59Z", "soon", None]
 
-    def age(page):
-        return page | {
+    sandbox.sandbox.rewrite = lambda page: (
+        page
+        | {
             "collection": [
                 record | {"updated_at": moment} for record, moment in zip(page["collection"], odd, strict=False)
             ]
         }
-
-    sandbox.sandbox.rewrite = age
+    )
     assert tried(bench) is None
 
 
@@ -128,4 +116,4 @@ def test_an_answer_without_a_list_is_an_empty_list_where_the_service_answers_so(
 def test_an_answer_without_a_list_is_no_empty_list_where_the_service_answers_with_one(bench, sandbox, status):
     sandbox.sandbox.intercept = lambda request: Response(status_code=status) if "2026-03" in request.url.query else None
     with bench.api() as api, pytest.raises((NotAList, Rejected)):
-        listing_of(api).count(NOW - DAY, NOW)
+        listing_of(bench.settings, api).count(NOW - DAY, NOW)

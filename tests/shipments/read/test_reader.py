@@ -10,26 +10,24 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from tests.bench import NOW, let_pass
-from tests.shipments.read.conftest import SHIPMENTS
+from tests.shipments.read.conftest import SHIPMENTS, change_midway, ids, read_until_down
 from wms_sync.intervals import Interval
-from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.read.counts import PAGES_PER_WINDOW
 from wms_sync.shipments.read.plan import MARGIN, RESUME_WITHIN, remember_backfill
 from wms_sync.shipments.read.raw import NotEnoughRoom, damage, refuse_without_room
 
+START, END = datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 3, 31, tzinfo=UTC)
+
 
 def test_what_the_first_nights_read(bench, sandbox):
     first = bench.read()
-    assert first.horizon == NOW - MARGIN
-    assert len(bench.landed_ids()) == len(set(bench.landed_ids())) == SHIPMENTS
+    assert (first.horizon, first.intervals) == (NOW - MARGIN, bench.store.covered(("landed",)))
+    assert sorted(bench.landed_ids()) == ids(sandbox)
     assert first.progress.records == first.progress.expected == SHIPMENTS
-    assert bench.store.covered(("landed",)) == first.intervals
     windows = bench.store.windows("landed")
     assert len(windows) == len(first.window_ids) > 1, "a large interval is several windows of bounded size"
     assert max(window.records for window in windows) <= PAGES_PER_WINDOW * bench.settings.page_size
-    for window in windows:
-        pages = bench.store.pages(window.id)
-        assert {damage(bench.layout, page) for page in pages} == {None}
+    assert {damage(bench.layout, page) for window in windows for page in bench.store.pages(window.id)} == {None}
 
     let_pass(sandbox.sandbox, seconds=3600, changed=40, new=10)
     second = bench.read()
@@ -38,48 +36,29 @@ def test_what_the_first_nights_read(bench, sandbox):
     assert len(bench.store.covered()) == 1
 
 
-def test_a_backfill_reads_exactly_the_days_named_up_to_the_horizon(bench):
-    day = datetime(2026, 3, 20, tzinfo=UTC)
-    report = bench.backfill(day, day + timedelta(days=2))
-    assert bench.store.covered() == report.intervals == (Interval(day, day + timedelta(days=2)),)
-    assert bench.backfill(NOW - timedelta(days=1), NOW + timedelta(days=5)).intervals[0].end == NOW - MARGIN
-
-
-def test_shipments_from_before_the_start_date_are_counted(bench, sandbox, settings_for):
-    bench.settings = settings_for(sandbox, start_date="2026-03-20")
-    report = bench.read()
-    before = bench.store.observation("records_before_start").value
-    assert before > 0
-    assert report.progress.records == SHIPMENTS - before
-
-
-def fail_after(sandbox, served: int) -> None:
-    numbers = count(1)
-    sandbox.sandbox.intercept = lambda _: Response("down", 500) if next(numbers) > served else None
-
-
-def left_half_read(bench, sandbox):
+def left_half_read(bench, sandbox, served: int = 22, **settings: int):
     """A window of some pages whose run failed."""
-    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1})
-    fail_after(sandbox, 22)
-    with pytest.raises(ServiceFailed):
-        bench.read()
-    sandbox.sandbox.intercept = None
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, **settings})
+    read_until_down(bench, sandbox, served)
     [half_read] = [window for window in bench.store.windows("reading") if window.pages]
     return half_read
 
 
 def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
-    """It knows how much is expected, also of windows without a page."""
-    bench.settings = bench.settings.model_copy(update={"page_size": 4})
-    left_half_read(bench, sandbox)
+    """It knows how much is expected, also of windows without a page. Those that landed are not read again."""
+    left_half_read(bench, sandbox, served=60, page_size=4)
+    whole = bench.store.windows("landed")
+    assert whole
     assert any(window.pages == 0 for window in bench.store.windows("reading"))
-    done = bench.read().progress
-    assert done.pages < sum(window.pages for window in bench.store.windows("landed"))
+    let_pass(sandbox.sandbox, seconds=60, changed=20)
+    report = bench.read()
+    assert (report.warnings, [bench.store.window(window.id) for window in whole]) == ((), [*whole])
+    done = report.progress
+    assert done.pages < sum(bench.store.window(window).pages for window in report.window_ids)
     assert done.records <= 1.1 * done.expected, "counts of parts are estimates"
     landed = Counter(bench.landed_ids())
     assert len(landed) == SHIPMENTS
-    assert sum(times > 1 for times in landed.values()) < 20, "more than the overlap was asked for again"
+    assert sum(times > 1 for times in landed.values()) < 40, "more than the changes and the overlap was asked for again"
 
 
 def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(bench, sandbox):
@@ -94,28 +73,12 @@ def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(b
 
 def test_what_changes_while_a_read_takes_long_is_read_by_the_next(bench, sandbox):
     """Longer than the overlap reaches: coverage ends before the first page, and not when the last one was served."""
-    changed: list[int] = []
-
-    def change_midway(request):
-        if "cursor_start" in request.query_params and not changed:
-            changed.extend(sandbox.sandbox.advance(seconds=7200, changed=80).changed)
-
-    sandbox.sandbox.intercept = change_midway
+    changed = change_midway(sandbox, seconds=7200, changed=80)
     bench.read()
     sandbox.sandbox.advance(seconds=10)
     assert len(changed) == 80
     again = {shipment for window in bench.read().window_ids for shipment in bench.landed_ids(only=window)}
     assert set(changed) <= again
-
-
-def test_after_a_page_cursor_was_refused_its_window_is_read_anew(bench, sandbox):
-    refused = count()
-
-    sandbox.sandbox.intercept = lambda request: (
-        Response('{"errors": []}', 400) if "cursor_start" in request.query_params and next(refused) == 0 else None
-    )
-    bench.read()
-    assert len(bench.landed_ids()) == SHIPMENTS
 
 
 def is_of_the_day_before(bench, half_read) -> None:
@@ -127,6 +90,15 @@ def has_page_cursors_that_mislead(bench, half_read) -> None:
     """As one that once pointed to its own page: 'sent shipment 1 after 156' was a failure of the next run too."""
     for page in bench.store.pages(half_read.id):
         bench.store.rewrite_page(replace(page, next_cursor=1))
+
+
+def has_a_page_cursor_that_is_refused_once(bench, half_read) -> None:
+    cursor, asked = str(bench.store.pages(half_read.id)[-1].next_cursor), count()
+    bench.transport.sandbox.intercept = lambda request: (
+        Response('{"errors": []}', 410)
+        if request.query_params.get("cursor_start") == cursor and next(asked) == 0
+        else None
+    )
 
 
 def lacks_fields_that_are_asked_for_now(bench, _) -> None:
@@ -142,6 +114,7 @@ def has_pages_of_another_size(bench, _) -> None:
     [
         (is_of_the_day_before, "abandoned"),
         (has_page_cursors_that_mislead, "abandoned"),
+        (has_a_page_cursor_that_is_refused_once, "abandoned"),
         (lacks_fields_that_are_asked_for_now, "abandoned"),
         (has_pages_of_another_size, "landed"),
     ],
@@ -150,31 +123,27 @@ def test_a_half_read_window_resumes_or_is_read_anew(bench, sandbox, happens, sta
     half_read = left_half_read(bench, sandbox)
     happens(bench, half_read)
     bench.read()
-    assert bench.store.window(half_read.id).state == state
-    assert len(bench.landed_ids()) == len(set(bench.landed_ids())) == SHIPMENTS
-    assert len(bench.store.covered(("landed",))) == 1
-
-
-START, END = datetime(2026, 3, 12, tzinfo=UTC), datetime(2026, 3, 31, tzinfo=UTC)
+    assert (bench.store.window(half_read.id).state, len(bench.store.covered(("landed",)))) == (state, 1)
+    assert sorted(bench.landed_ids()) == ids(sandbox)
 
 
 def interrupt_a_backfill(bench, sandbox) -> int:
     """How many pages are on disk."""
     bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 8})
-    fail_after(sandbox, 20)
-    with pytest.raises(ServiceFailed):
-        bench.backfill(START, END)
-    sandbox.sandbox.intercept = None
+    read_until_down(bench, sandbox, 20, read=lambda bench: bench.backfill(START, END))
     assert {window.state for window in bench.store.windows()} == {"reading", "landed"}
     return sum(window.pages for window in bench.store.windows())
 
 
 def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
+    """It reads exactly the days that are named, up to the horizon."""
     before = interrupt_a_backfill(bench, sandbox)
     report = bench.backfill(START, END)
     assert before + report.progress.pages == sum(window.pages for window in bench.store.windows("landed"))
     assert len(set(bench.landed_ids())) == len(bench.landed_ids())
     assert "resumes" in report.notes[0]
+    assert bench.store.covered() == report.intervals == (Interval(START, END),)
+    assert bench.backfill(END, NOW + timedelta(days=5)).intervals == (Interval(END, NOW - MARGIN),)
 
 
 def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):

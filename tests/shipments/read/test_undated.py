@@ -1,23 +1,22 @@
 """Shipments whose ``updated_at`` is null until their first change: no range of times has them."""
 
 from dataclasses import dataclass
-from itertools import count
 
 import pytest
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 from tests.services import data_of
 from tests.shipments.audit.test_audit import BEFORE_START, NOTHING, audits, missing, one_page, slice_read, warned
+from tests.shipments.read.conftest import ids, read_until_down
 from wms_sandbox.app import Sandbox
 from wms_sandbox.errors import ParameterError, bad_parameters
 from wms_sandbox.field_treatment import FieldTreatment
 from wms_sandbox.store import NO_TIME
 from wms_sync.json_values import LARGEST_ID
-from wms_sync.service.errors import ServiceFailed
 from wms_sync.service.query import UNDATED
-from wms_sync.shipments.load.refresh import refresh
 
 SHIPMENTS_HELD = 40
+REFUSED = bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
 
 
 @pytest.fixture
@@ -42,24 +41,12 @@ def undate(sandbox, indexes) -> None:
         held.updated[list(indexes)] = NO_TIME
 
 
-def ids(sandbox) -> set[int]:
-    return set(sandbox.sandbox._store.ids.tolist())
-
-
 def asks_for_undated(request) -> bool:
     return UNDATED in request.query_params.getlist("filter")
 
 
-def refuse_null(sandbox) -> None:
-    sandbox.sandbox.intercept = lambda request: (
-        bad_parameters(ParameterError("filter.updated_at.null", "Unknown operator."))
-        if asks_for_undated(request)
-        else None
-    )
-
-
-def find_no_null(sandbox) -> None:
-    sandbox.sandbox.intercept = lambda request: JSONResponse(NOTHING) if asks_for_undated(request) else None
+def answer_for_undated(sandbox, answer: JSONResponse) -> None:
+    sandbox.sandbox.intercept = lambda request: answer if asks_for_undated(request) else None
 
 
 @pytest.mark.proof
@@ -67,9 +54,8 @@ def test_they_and_their_first_change_arrive(bench, sandbox):
     """30 of 40 arrived, with exit code 0."""
     assert bench.read().warnings == ()
     bench.assert_landed(sandbox)
-    [undated] = [window for window in bench.store.windows() if window.reason == "undated"]
-    assert undated.records == 10
-    assert not undated.covers_time
+    undated = [window for window in bench.store.windows() if window.reason == "undated"]
+    assert [(window.records, window.covers_time) for window in undated] == [(10, False)]
     assert len(bench.store.covered()) == 1, "they cover no time"
 
     sandbox.sandbox.advance(seconds=3600, changed=20, new=3)
@@ -82,23 +68,23 @@ def test_they_and_their_first_change_arrive(bench, sandbox):
     bench.assert_equal(sandbox)  # also what was committed late: its time is before that of the reading without a date
 
 
-@pytest.mark.parametrize("teach", [refuse_null, find_no_null])
+@pytest.mark.parametrize("answer", [REFUSED, JSONResponse(NOTHING)], ids=["it is refused", "it finds nothing"])
 def test_where_the_filter_does_not_find_them_they_are_named_each_night_and_audits_read_them(
-    bench, sandbox, settings_for, teach
+    bench, sandbox, settings_for, answer
 ):
     bench.settings = settings_for(sandbox, page_size=20, audit_pages=3)
-    teach(sandbox)
+    answer_for_undated(sandbox, answer)
     assert "10 shipments match no filter" in bench.sync()[0].warnings[0]
     sandbox.sandbox.advance(seconds=3600, new=5)
     undate(sandbox, range(40, 45))
     assert "15 shipments match no filter" in bench.read().warnings[0]
     while slice_read(bench, sandbox)[0].to_id < LARGEST_ID:
         pass
-    assert set(bench.landed_ids()) == ids(sandbox)
+    assert set(bench.landed_ids()) == {*ids(sandbox)}
 
 
 def test_where_neither_filter_nor_counts_show_them_that_is_said(bench, sandbox):
-    refuse_null(sandbox)
+    answer_for_undated(sandbox, REFUSED)
     sandbox.sandbox.rewrite = lambda page: page | {"meta": page["meta"] | {"count": None}}
     assert any("It is unknown whether shipments" in warning for warning in bench.read().warnings)
 
@@ -114,19 +100,11 @@ def test_a_filter_that_is_ignored_reads_nothing_as_undated(bench, sandbox):
 def test_after_a_failure_their_window_resumes(bench, sandbox, settings_for):
     undate(sandbox, range(40))
     bench.settings = settings_for(sandbox, page_size=10, max_parallel_requests=1)
-    pages = count(1)
-    sandbox.sandbox.intercept = lambda request: (
-        Response("down", 500)
-        if asks_for_undated(request) and "fields" in request.query_params and next(pages) > 2
-        else None
-    )
-    with pytest.raises(ServiceFailed):
-        bench.read()
+    read_until_down(bench, sandbox, 2, lambda query: "null" in query and "fields" in query)
     [half_read] = [window for window in bench.store.windows("reading") if window.reason == "undated"]
     assert half_read.records == 20
-    sandbox.sandbox.intercept = None
     assert half_read.id in bench.read().window_ids
-    assert sorted(bench.landed_ids()) == sorted(ids(sandbox))
+    assert sorted(bench.landed_ids()) == ids(sandbox)
 
 
 @pytest.mark.proof
@@ -140,14 +118,15 @@ def test_audits_count_them_without_what_is_old(bench, sandbox, settings_for):
     bench.settings = settings_for(sandbox, page_size=5, audit_pages=5)
     while slice_read(bench, sandbox)[0].to_id < LARGEST_ID:
         pass
-    assert warned(refresh(bench.run)) == set()
+    assert warned(bench.load()) == set()
     kept = 40 - len(old)
-    for found in audits(bench):
-        assert (found.changed, found.missed, found.absent) == (0, 0, 0)
-        assert found.total_counted == found.total_in_tables == kept
+    assert {
+        (found.changed, found.missed, found.absent, found.total_counted, found.total_in_tables)
+        for found in audits(bench)
+    } == {(0, 0, 0, kept, kept)}
     assert sum(found.compared or 0 for found in audits(bench)) == kept
 
-    gone = int(sandbox.sandbox._store.ids[35])
+    gone = ids(sandbox)[35]
     sandbox.sandbox.delete_shipments([gone])
     one_page(bench, sandbox, settings_for)
     slice_read(bench, sandbox)
