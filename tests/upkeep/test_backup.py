@@ -235,38 +235,20 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
         restore(new.model_copy(update={"state_url": SecretStr(neighbour.database_url)}), backups)
 
 
-def replace_by_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def replace_by_device(path: Path) -> None:
-    """A pipe: whoever opens it waits for ever."""
-    path.unlink()
-    os.mkfifo(path)
-
-
-def replace_by_link(path: Path) -> None:
-    """To a file that is as it should be."""
-    path.symlink_to(path.rename(path.with_name(f".{path.name}")))
-
-
-def alter(path: Path) -> None:
-    """To other content of the same size, in a file of its own: as a fault of the disk does."""
-    content = path.read_bytes()
-    path.unlink()
-    path.write_bytes(content[:-8] + b"8 others")
-
-
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "altered": alter,
-    "missing": Path.unlink,
-    "a folder": replace_by_folder,
-    "a device": replace_by_device,
-    "a link": replace_by_link,
+DAMAGE: dict[str, Callable[[Path, Path], object]] = {
+    # what comes in the place of a file, which was moved away, so that no other name of it is damaged
+    "altered": lambda place, file: place.write_bytes(file.read_bytes()[:-8] + b"8 others"),
+    "missing": lambda *_: None,
+    "a folder": lambda place, _: place.mkdir(),
+    "a device": lambda place, _: os.mkfifo(place),  # whoever opens it waits for ever
+    "a link": lambda place, file: place.symlink_to(file),
 }
 NO_DAMAGE = {("missing", "raw/state-*"), ("missing", "parquet/_windows/2*")}
 """The next run writes another snapshot, and the next rebuild flattens again."""
+
+
+def harm(path: Path, how: str) -> None:
+    DAMAGE[how](path, path.rename(path.with_name(f".{path.name}")))
 
 
 @pytest.mark.parametrize("how", DAMAGE)
@@ -280,7 +262,7 @@ def test_verify_names_damage(settings, backups, pattern, how):
     copy = Path(shutil.copytree(settings.data_dir, settings.data_dir.with_name("copy")))
     for where, given in ((settings.data_dir, None), (copy, copy), (backups_in(backups)[-1], backups)):
         path = min(where.glob(pattern))
-        DAMAGE[how](path)
+        harm(path, how)
         place = path.relative_to(where if given != backups else backups).as_posix()
         is_state = pattern == "raw/state-*" and given == backups
         is_damage = (how, pattern) not in NO_DAMAGE or is_state
@@ -305,13 +287,13 @@ def test_damage_in_a_backup_is_left_out_and_mended(settings, backups, service):
     settings.layout.rejects.mkdir()
     (settings.layout.rejects / "a\nb.csv").write_text("rejected")
     page = max(settings.data_dir.glob("raw/shipments/2*/page-*"))
-    alter(page)
+    harm(page, "altered")
     made = backup(settings, backups)
     assert [*made.copied.left_out] == [page.relative_to(settings.data_dir).as_posix()]
     expected = {}
     for pattern, how, reason in LEFT_OUT:
         path = min(made.path.glob(pattern))
-        DAMAGE[how](path)
+        harm(path, how)
         expected[path.relative_to(made.path).as_posix()] = reason
     found = {damage.place.partition("/")[2]: damage.reason for damage in verify(settings, backups).damaged}
     assert {place for place in expected if "rejects" not in place} <= found.keys()
