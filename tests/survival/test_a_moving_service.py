@@ -16,7 +16,6 @@ from tests.bench import CONFIG, queried
 from tests.oracle import differences, expected_tables
 from tests.shipments.audit.test_audit import night, one_page
 from tests.shipments.audit.test_missing_shipments import marks
-from tests.survival.counts import MOVING_SERVICES
 from wms_sandbox.app import SHIPMENTS, Sandbox
 from wms_sync.service.errors import ApiError
 from wms_sync.shipments.load.refresh import refresh
@@ -25,7 +24,7 @@ from wms_sync.shipments.read.raw import ExtractError
 LATEST = 240
 
 
-@pytest.mark.seeds(MOVING_SERVICES)
+@pytest.mark.seeds("services that change during every read")
 def test_once_a_service_rests_every_table_equals_it(seed, bench, in_process, settings_for):
     service = in_process.sandbox = Sandbox(replace(CONFIG, shipments=120, families=40))
     bench.transport = in_process

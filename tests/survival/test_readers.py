@@ -9,7 +9,6 @@ import duckdb
 import pytest
 
 from tests.bench import FEWER, Bench, let_pass, queried
-from tests.survival.counts import PUBLISHINGS, READERS
 from tests.survival.moments import watched
 from wms_sync.reports.doctor import examine
 from wms_sync.reports.installation import read_installation
@@ -74,15 +73,14 @@ def said(process: subprocess.Popen[str]) -> list[int]:
     return [int(word) for word in output[: output.rindex("\n")].splitlines()[-1].split()]
 
 
-def test_readers_see_published_states_without_errors(bench, sandbox, request):
+def test_readers_see_published_states_without_errors(bench, sandbox, count):
     """Some open the file in a loop, others have it open from before the first publishing to after the last.
 
     The loop hardly ever hits the moment of a publishing, so every moment of it is watched here.
     """
     bench.first_sync(sandbox)
-    soak = request.config.getoption("--soak")
-    publishings, published = PUBLISHINGS[soak], bench.layout.published
-    opening = [reader(OPENING, str(published)) for _ in range(READERS[soak])]
+    publishings, published = count("publishings that readers go through"), bench.layout.published
+    opening = [reader(OPENING, str(published)) for _ in range(count("readers that open the file again and again"))]
     staying = reader(STAYING, str(published))
     states = {SHIPMENTS}
     missing: list[str] = []
