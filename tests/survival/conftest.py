@@ -86,8 +86,9 @@ def synced_once(
     service: SandboxServer, lakes_once: Lakes | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Installation:
     """An installation after a first sync and a push; then a day passes in the service, which shows what was pushed."""
-    settings = {} if lakes_once is None else on_lake(lakes_once.new())
-    installation = Installation(tmp_path_factory.mktemp("template") / "data", service, settings)
+    installation = Installation(
+        tmp_path_factory.mktemp("template") / "data", service, {} if lakes_once is None else on_lake(lakes_once.new())
+    )
     installation.runs("sync")
     pushed = installation.data.with_name("pushed.csv")
     pushed.write_text("code,name\npushed-1,One\npushed-2,Two\n")

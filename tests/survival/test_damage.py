@@ -173,8 +173,7 @@ def test_a_damaged_page_is_read_again(bench, sandbox, state, read):
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
     bench.first_sync(sandbox)
     window, _ = a_page(bench, "loaded")
-    folder = bench.layout.raw / window
-    shutil.copytree(folder, folder.with_name(f"{window}.bak"))
+    shutil.copytree(bench.layout.raw / window, bench.layout.raw / f"{window}.bak")
     sandbox.sandbox.requests.clear()
     assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
     assert len(pages_asked(sandbox)) <= 1, "nothing is read again"

@@ -24,8 +24,12 @@ pytestmark = pytest.mark.targets("lake")
 @pytest.fixture
 def machines(service, tmp_path, lakes, expected, s3, in_bucket) -> Callable[[], Installation]:
     """An installation with an empty disk; each has the same database and prefix."""
-    place = {"WMS_FILES_URL": str(in_bucket["files_url"]), "WMS_FILES_ENDPOINT": s3.address}
-    stored = {**place, **KEYS, **on_lake(lakes.new())}
+    stored = {
+        "WMS_FILES_URL": str(in_bucket["files_url"]),
+        "WMS_FILES_ENDPOINT": s3.address,
+        **KEYS,
+        **on_lake(lakes.new()),
+    }
 
     def make() -> Installation:
         shutil.rmtree(tmp_path / "data", ignore_errors=True)
