@@ -7,7 +7,6 @@ import pytest
 from tests.bench import store_at
 from tests.lakes import Lakes
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import Turn
 
 
 @pytest.fixture
@@ -15,11 +14,6 @@ def store(url, tmp_path) -> Iterator[StateStore]:
     """One in a turn."""
     with store_at(url, tmp_path) as opened:
         yield opened
-
-
-@pytest.fixture
-def turn(store: StateStore) -> Turn:
-    return store.turn
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])

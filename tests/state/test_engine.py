@@ -52,12 +52,15 @@ def test_a_damaged_state_store_is_named(tmp_path, kept):
 
 def test_a_busy_state_store_is_named(tmp_path):
     path = tmp_path / "state.db"
-    with StateStore.opened(f"sqlite:///{path}") as store, closing(sqlite3.connect(path)) as other:
+    with (
+        StateStore.opened(f"sqlite:///{path}") as store,
+        closing(sqlite3.connect(path)) as other,
+        store.engine.connect() as connection,
+    ):
         other.execute("begin immediate")
-        with store.engine.connect() as connection:
-            connection.exec_driver_sql("pragma busy_timeout = 0")  # in place of half a minute
-            with pytest.raises(StateBusy, match=f"{path} cannot be used .*database is locked"):
-                connection.exec_driver_sql("begin immediate")
+        connection.exec_driver_sql("pragma busy_timeout = 0")  # in place of half a minute
+        with pytest.raises(StateBusy, match=f"{path} cannot be used .*database is locked"):
+            connection.exec_driver_sql("begin immediate")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +86,7 @@ def test_a_newer_state_store_is_read_not_written(tmp_path):
     said = r"written by a newer release of wms-sync \(its state store has 9999_later\).* Update wms-sync"
     with pytest.raises(StateNewer, match=said):
         recover_state(settings)
-    [found] = [finding for finding in examine(settings) if "newer release" in finding.text]
-    assert found.severity == "error"
+    assert [found.severity for found in examine(settings) if "newer release" in found.text] == ["error"]
 
 
 READ_ONLY = """
@@ -168,11 +170,9 @@ with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as els
 @pytest.mark.proof
 def test_status_names_a_data_folder_without_access():
     done = subprocess.run([sys.executable, "-c", CLOSED], capture_output=True, text=True, check=False)
-    assert done.stdout.startswith("Inaccessible"), done.stdout + done.stderr
-    assert "data cannot be used" in done.stdout
+    assert re.match("Inaccessible .*data cannot be used", done.stdout, re.DOTALL), done.stdout + done.stderr
     explained, settings = done.stderr.split("\n1\n")  # also what the command does after its error, for alerts
-    assert "The state store could not be opened: " in explained
-    assert "data cannot be used (Permission denied). " in explained
+    assert re.search(r"The state store could not be opened: .*data cannot be used \(Permission denied\)\. ", explained)
     assert settings.endswith("Give the current user the right to read it, or start wms-sync in another folder.\n2\n")
 
 
@@ -187,13 +187,6 @@ def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path):
     assert re.search(said, found)
 
 
-def test_a_role_without_rights_is_named(lakes, lake_url):
-    StateStore.opened(lake_url).close()
-    lakes.execute(lake_url, "create role reader login")
-    with pytest.raises(StateRefused, match=r"a statement \(permission denied for table .*\)\. In WMS_STATE_URL"):
-        StateStore.opened(lake_url.replace("wms@", "reader@"))
-
-
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
@@ -202,8 +195,13 @@ def test_a_role_without_rights_is_named(lakes, lake_url):
             ("wms@", "nobody@"),
             r"could not be opened \(.*FATAL: +role \"nobody\" does not exist\)\. Check WMS_STATE_URL",
         ),
+        (
+            ("host=", "options=-c%20role%3Dpg_monitor&host="),  # a role without rights
+            r"refuses a statement \(permission denied for table .*\)\. In WMS_STATE_URL",
+        ),
     ],
 )
 def test_a_postgresql_that_is_absent_or_refuses(lake_url, changed, says):
+    StateStore.opened(lake_url).close()
     with pytest.raises(StateError, match=says):
         StateStore.opened(lake_url.replace(*changed))

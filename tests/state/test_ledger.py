@@ -15,46 +15,43 @@ from wms_sync.state.ledger import (
     Sighting,
     State,
 )
-from wms_sync.state.store import StateStore
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATER = MOMENT + timedelta(days=1)
 
 
-@pytest.fixture
-def ledger(store: StateStore) -> PushLedger:
-    return store.ledger
-
-
 def intent(key: str, **values) -> Entry:
-    entry = Entry(
-        service="service",
-        kind="retailers",
-        key=key,
-        state=State.INTENDED,
-        body='{"code":"a"}',
-        body_sha256="0" * 64,
-        remote_id=None,
-        run_id="run",
-        attempts=1,
-        message=None,
-        intended_at=MOMENT,
-        settled_at=None,
-        seen_at=None,
+    return replace(
+        Entry(
+            service="service",
+            kind="retailers",
+            key=key,
+            state=State.INTENDED,
+            body='{"code":"a"}',
+            body_sha256="0" * 64,
+            remote_id=None,
+            run_id="run",
+            attempts=1,
+            message=None,
+            intended_at=MOMENT,
+            settled_at=None,
+            seen_at=None,
+        ),
+        **values,
     )
-    return replace(entry, **values)
 
 
-def test_what_was_recorded_last_is_there(ledger):
+def test_what_was_recorded_last_is_there(store):
     """Kinds, services and keys are apart, and there may be more rows than a statement takes."""
     outcome = intent("ü|'\"", state=State.CREATED, remote_id=2**40, settled_at=LATER)
     rows = [intent("a", attempts=9), intent("A"), *(intent(f"key {at}") for at in range(2 * KEYS_PER_STATEMENT))]
     others = [intent("a", service="another"), intent("a", kind="products")]
-    ledger.record([intent(outcome.key), *rows, *others])
-    ledger.record([outcome])
-    found = ledger.entries("service", "retailers", ["b", outcome.key, *(row.key for row in rows)])
-    assert found == {row.key: row for row in (outcome, *rows)}
-    assert set(others) < set(ledger.all())
+    store.ledger.record([intent(outcome.key), *rows, *others])
+    store.ledger.record([outcome])
+    assert store.ledger.entries("service", "retailers", ["b", outcome.key, *(row.key for row in rows)]) == {
+        row.key: row for row in (outcome, *rows)
+    }
+    assert set(others) < set(store.ledger.all())
 
 
 @pytest.mark.parametrize(
@@ -69,12 +66,12 @@ def test_what_was_recorded_last_is_there(ledger):
         ({"settled_at": LATER}, {"settled_at": LATER, "seen_at": MOMENT}),
     ],
 )
-def test_the_newer_copy_of_a_row_is_kept(ledger, older, newer):
+def test_the_newer_copy_of_a_row_is_kept(store, older, newer):
     """Of several copies in any order: the journal in the data folder may be newer than the one in the bucket."""
     old, new = intent("a", **older), intent("a", **newer)
-    ledger.record([old])
-    assert [ledger.take_in(copies) for copies in ([old], [new, old], [old, new])] == [0, 1, 0]
-    assert ledger.entries("service", "retailers", ["a"]) == {"a": new}
+    store.ledger.record([old])
+    assert [store.ledger.take_in(copies) for copies in ([old], [new, old], [old, new])] == [0, 1, 0]
+    assert store.ledger.entries("service", "retailers", ["a"]) == {"a": new}
 
 
 def test_the_journal_is_completed_and_rewritten(tmp_path):
@@ -88,10 +85,9 @@ def test_the_journal_is_completed_and_rewritten(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     journal.append([intent("after a line that a kill cut off")])
     assert [entry.key for entry in journal.entries()] == ["0", "1", "2", "after a line that a kill cut off"]
-    journal.complete([])
-    assert len(path.read_bytes().splitlines()) == 4
-    journal.complete(journal.entries())
-    assert len(path.read_bytes().splitlines()) == 4
+    for known in ([], journal.entries()):
+        journal.complete(known)
+        assert len(path.read_bytes().splitlines()) == 4
 
 
 def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
@@ -117,12 +113,12 @@ def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
         (State.CREATED, 5, State.CREATED, 5),
     ],
 )
-def test_a_sighting_settles_a_doubt_once(ledger, state, answered, becomes, remote_id):
+def test_a_sighting_settles_a_doubt_once(store, state, answered, becomes, remote_id):
     """An id that an answer brought stays."""
-    ledger.record([intent("a", state=state, remote_id=answered)])
-    ledger.record_sightings([Sighting("service", "retailers", "a", 7, MOMENT)])
-    ledger.record_sightings([Sighting("service", "retailers", "a", 8, MOMENT + timedelta(days=1))])
-    entry = ledger.entries("service", "retailers", ["a"])["a"]
+    store.ledger.record([intent("a", state=state, remote_id=answered)])
+    store.ledger.record_sightings([Sighting("service", "retailers", "a", 7, MOMENT)])
+    store.ledger.record_sightings([Sighting("service", "retailers", "a", 8, MOMENT + timedelta(days=1))])
+    entry = store.ledger.entries("service", "retailers", ["a"])["a"]
     assert (entry.state, entry.remote_id, entry.seen_at) == (becomes, remote_id, MOMENT)
 
 

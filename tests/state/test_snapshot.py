@@ -3,13 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
-import pytest
 from msgspec.structs import replace
 
 from tests.bench import store_at
+from tests.state.test_ledger import intent
 from wms_sync.intervals import Interval
 from wms_sync.layout import Layout
-from wms_sync.state.ledger import Entry, State
 from wms_sync.state.schema import METADATA
 from wms_sync.state.snapshot import Snapshot, decoded, encoded
 from wms_sync.state.snapshot_files import newest_head, newest_snapshot, write_snapshot
@@ -17,7 +16,6 @@ from wms_sync.state.store import LandedPage, ReadPlan, StateStore, Window
 
 DAY = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
 WHOLE = Interval(DAY.replace(day=1), DAY.replace(day=2))
-CREATE = Entry("s", "products", "k", State.DOUBT, "{}", "00", None, "r", 1, None, DAY, None, None)
 
 
 def filled(store: StateStore) -> Snapshot:
@@ -32,30 +30,22 @@ def filled(store: StateStore) -> Snapshot:
     return store.snapshots.take()
 
 
-@pytest.fixture
-def snapshot(tmp_path) -> Snapshot:
-    with store_at(f"sqlite:///{tmp_path}/filled.db", tmp_path / "filled") as store:
-        return filled(store)
-
-
-def test_every_table_but_those_of_this_store_comes_along(snapshot):
-    """Two stay as they are, one has become the head."""
+def test_what_is_put_back_is_what_was_read(store, tmp_path):
+    """Every table but three: the ledger and the turns of this store stay, the installation has become the head."""
+    with store_at(f"sqlite:///{tmp_path}/filled.db", tmp_path / "filled") as other:
+        snapshot = filled(other)
     every = {table.name for table in METADATA.sorted_tables}
     assert every - snapshot.tables.keys() == {"turns", "push_ledger", "installation"}
     assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "read_plans"}
     assert snapshot.installation.snapshot == 1
-
-
-def test_what_is_put_back_is_what_was_read(store, snapshot):
-    """The ledger of this store stays, and so does the turn."""
-    store.ledger.record([CREATE])
+    store.ledger.record([intent("a")])
     for number in (2, 2):
         store.snapshots.put_back(decoded(encoded(snapshot)))
         assert store.snapshots.installation() == snapshot.installation
         again = store.snapshots.take()
         assert again.installation.snapshot == number
         assert replace(again, installation=snapshot.installation) == snapshot
-    assert store.ledger.all() == (CREATE,)
+    assert store.ledger.all() == (intent("a"),)
     store.turn.check()
 
 
@@ -85,11 +75,9 @@ def test_the_newest_two_are_kept_and_the_newest_readable_one_counts(store, tmp_p
     filled(store)
     for _ in range(4):
         write_snapshot(layout, store)
-    *_, before, newest = layout.snapshots()
-    assert layout.snapshots() == [before, newest]
-    for harm, counts in ((None, 5), (b"", 4), (b"{}", 4)):
-        if harm is not None:
-            (tmp_path / newest).write_bytes(harm)
+    before, newest = layout.snapshots()
+    for content, counts in (((tmp_path / newest).read_bytes(), 5), (b"", 4), (b"{}", 4)):
+        (tmp_path / newest).write_bytes(content)
         found, head = newest_snapshot(layout), newest_head(layout)
         assert found is not None
         assert found.installation == head

@@ -3,15 +3,14 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
-from tests.bench import NOW, store_at
+from tests.bench import store_at
+from tests.state.test_ledger import intent
 from wms_sync.layout import Layout
 from wms_sync.state.errors import TakenOver
 from wms_sync.state.holder import WRITER, Held, Holder
-from wms_sync.state.ledger import Entry, State
 from wms_sync.state.schema import turns
 
 
@@ -21,7 +20,7 @@ def overtake(url, tmp_path) -> Callable[[], None]:
     return lambda: store_at(url, tmp_path).close()
 
 
-def test_many_at_once_get_an_epoch_each(url, turn, tmp_path):
+def test_many_at_once_get_an_epoch_each(url, store, tmp_path):
     """Turns of another lock, which end no turn of this one."""
 
     def take(number: int) -> int:
@@ -30,22 +29,19 @@ def test_many_at_once_get_an_epoch_each(url, turn, tmp_path):
 
     first = take(0)
     with ThreadPoolExecutor(4) as pool:
-        epochs = sorted(pool.map(take, range(1, 13)))
-    assert epochs == list(range(first + 1, first + 13))
-    turn.check()
+        assert sorted(pool.map(take, range(1, 13))) == list(range(first + 1, first + 13))
+    store.turn.check()
 
 
 def test_the_state_store_refuses_an_overtaken_turn(store, overtake):
-    intent = Entry("service", "products", "a", State.INTENDED, "{}", "0" * 64, None, "run", 1, None, NOW, None, None)
     store.observe("seen", 1, "mine")
     overtake()
     with pytest.raises(TakenOver, match="has taken over"):
         store.observe("seen", 2, "late")
     with pytest.raises(TakenOver, match="no create"):
-        store.ledger.record([intent])
-    seen: Any = store.observation("seen")
-    assert (seen.value, seen.about) == (1, "mine")
-    assert store.ledger.entries("service", "products", ["a"]) == {}
+        store.ledger.record([intent("a")])
+    assert "value=1, about='mine'" in repr(store.observation("seen"))
+    assert store.ledger.all() == ()
 
 
 def test_the_next_turn_waits_for_a_write(store, overtake):
@@ -58,39 +54,39 @@ def test_the_next_turn_waits_for_a_write(store, overtake):
         taking.result(30)
 
 
-def test_an_overtaken_turn_moves_no_file(turn, overtake, tmp_path):
-    kept, made = tmp_path / "kept", turn.temporary("made")
-    turn.write_whole(kept, b"first")
+def test_an_overtaken_turn_moves_no_file(store, overtake, tmp_path):
+    kept, made = tmp_path / "kept", store.turn.temporary("made")
+    store.turn.write_whole(kept, b"first")
     made.write_bytes(b"late")
     overtake()
     for error, late in (
-        (TakenOver, lambda: turn.put_in_place(made, kept)),
-        (TakenOver, lambda: turn.take_away(kept)),
+        (TakenOver, lambda: store.turn.put_in_place(made, kept)),
+        (TakenOver, lambda: store.turn.take_away(kept)),
         # what is left to do behind the look is one rename, out of a folder that is gone or into it
-        (FileNotFoundError, lambda: turn.write_whole(kept, b"late")),
+        (FileNotFoundError, lambda: store.turn.write_whole(kept, b"late")),
         (FileNotFoundError, lambda: made.replace(kept)),
-        (FileNotFoundError, lambda: kept.rename(turn.temporary("kept"))),
+        (FileNotFoundError, lambda: kept.rename(store.turn.temporary("kept"))),
     ):
         with pytest.raises(error):
             late()
     assert kept.read_bytes() == b"first"
 
 
-def test_two_data_folders_take_turns_from_each_other(url, turn, tmp_path):
+def test_two_data_folders_take_turns_from_each_other(url, store, tmp_path):
     with store_at(url, tmp_path / "there") as there:
         with pytest.raises(TakenOver, match="two data folders"):
-            turn.check()
+            store.turn.check()
         there.turn.check()
-        assert turn.folder.is_dir(), "another's folder is not touched"
+        assert store.turn.folder.is_dir(), "another's folder is not touched"
 
 
-def test_an_older_copy_counts_the_same_epochs_again(url, turn, tmp_path):
-    with turn.engine.begin() as connection:
+def test_an_older_copy_counts_the_same_epochs_again(url, store, tmp_path):
+    with store.engine.begin() as connection:
         connection.execute(turns.delete().where(turns.c.what == "writer"))
     with store_at(url, tmp_path) as again:
         with pytest.raises(TakenOver):
-            turn.check()
-        assert again.turn.folder != turn.folder
+            store.turn.check()
+        assert again.turn.folder != store.turn.folder
 
 
 def test_errors_of_an_overtaken_run_are_explained(store, overtake, tmp_path):

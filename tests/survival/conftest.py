@@ -1,11 +1,11 @@
 """What the tests of survival share: how many seeds, an installation that was synced once, commands as real processes.
 
-``@pytest.mark.seeds(FULL_DISKS)`` runs a test with the seeds 1 to so many, one of ``counts.py``. The seed is in the
-test's name, which is what ``make soak`` prints.
+``@pytest.mark.seeds("kills of machines whose disks vanish")`` runs a test with the seeds 1 to so many, a line of
+``counts.py``. The seed is in the test's name, which is what ``make soak`` prints.
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,10 @@ import pytest
 from tests.bench import CONFIG, FEWER, let_pass
 from tests.lakes import Lakes, on_lake
 from tests.oracle import Tables, expected_tables
-from tests.survival.installation import Installation
+from tests.survival.counts import COUNTS
+from tests.survival.installation import Installation, rows
+from tests.survival.victims import PERSONAL, Read
+from tests.upkeep.test_forget import marked, orders_with_addresses
 from wms_sandbox.app import Sandbox
 from wms_sandbox.server import SandboxServer
 
@@ -22,7 +25,7 @@ SMALL = replace(CONFIG, shipments=240, families=40)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "seeds(count): how many seeds the test is run with")
+    config.addinivalue_line("markers", "seeds(what): how many seeds the test is run with")
     config.addinivalue_line("markers", "targets(name, ...): --target may be any of these; without the mark, only file")
 
 
@@ -37,8 +40,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for marker in metafunc.definition.iter_markers("seeds"):
-        seeds = range(1, marker.args[0][metafunc.config.getoption("--soak")] + 1)
-        metafunc.parametrize("seed", seeds, ids=lambda seed: f"seed{seed}")
+        most = COUNTS[marker.args[0]][metafunc.config.getoption("--soak")]
+        metafunc.parametrize("seed", range(1, most + 1), ids=lambda seed: f"seed{seed}")
+
+
+@pytest.fixture
+def count(request: pytest.FixtureRequest) -> Callable[[str], int]:
+    """How many there are of what is no seed."""
+    return lambda what: COUNTS[what][request.config.getoption("--soak")]
 
 
 @pytest.fixture(scope="package")
@@ -77,14 +86,30 @@ def synced_once(
     service: SandboxServer, lakes_once: Lakes | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Installation:
     """An installation after a first sync and a push; then a day passes in the service, which shows what was pushed."""
-    settings = {} if lakes_once is None else on_lake(lakes_once.new())
-    installation = Installation(tmp_path_factory.mktemp("template") / "data", service, settings)
+    installation = Installation(
+        tmp_path_factory.mktemp("template") / "data", service, {} if lakes_once is None else on_lake(lakes_once.new())
+    )
     installation.runs("sync")
     pushed = installation.data.with_name("pushed.csv")
     pushed.write_text("code,name\npushed-1,One\npushed-2,Two\n")
     installation.runs("push", "retailers", str(pushed), exitcodes=(0,))
     let_pass(service.sandbox, changed=60, new=20, packages_added=10, packages_removed=10, orders=15, retailers=2)
     return installation
+
+
+@pytest.fixture(scope="package")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
+    with SandboxServer(Sandbox(replace(SMALL, shipments=60))) as service:
+        service.sandbox.rewrite = marked
+        installation = Installation(tmp_path_factory.mktemp("read") / "data", service, PERSONAL)
+        installation.runs("sync")
+        let_pass(service.sandbox, seconds=3600, changed=30, orders=20)
+        installation.runs("sync")
+        order, *_ = orders_with_addresses(installation.layout.published)
+        forgotten = replace(installation, data=installation.data.with_name("forgotten"))
+        shutil.copytree(installation.data, forgotten.data)
+        forgotten.runs("forget", "--yes", str(order))
+        yield Read(installation, order, rows(installation.layout), rows(forgotten.layout))
 
 
 @pytest.fixture(scope="package")
@@ -101,11 +126,12 @@ def install(
 
     def make(name: str = "data", *, synced: bool = True) -> Installation:
         folder = tmp_path / name
-        settings: Mapping[str, str] = {}
         if synced:
             shutil.copytree(synced_once.data, folder)
-        if lakes is not None:
-            settings = on_lake(lakes.copy(synced_once.store_url, folder) if synced else lakes.new())
-        return Installation(folder, service, settings)
+        if lakes is None:
+            return Installation(folder, service)
+        return Installation(
+            folder, service, on_lake(lakes.copy(synced_once.store_url, folder) if synced else lakes.new())
+        )
 
     return make

@@ -68,10 +68,9 @@ class Installation:
 
     def start(self, *command: str, kill: Moment | int | None = None) -> Command:
         """The command in a process that gets its signal at ``kill``; a number is the n-th moment of all."""
-        does = command if kill is None else partial(_watched, command, kill)
         typed = self.data.with_suffix(".typed")  # what it prints is kept beside this
         typed.mkdir(exist_ok=True)
-        return Command(does, self.environment, typed)
+        return Command(command if kill is None else partial(_watched, command, kill), self.environment, typed)
 
     def run(self, *command: str, kill: Moment | int | None = None) -> Ended:
         """The same, to its end."""
@@ -181,8 +180,9 @@ def rows_in(connection: duckdb.DuckDBPyConnection) -> Rows:
 def moments_of(command: Sequence[str], installation: Installation) -> list[Moment]:
     """Every name that the command comes by, the first time, and the last where it comes by again."""
     listing = installation.data.with_suffix(".moments")
-    does = partial(_watched, command, None, listing)
-    ended = Command(does, installation.environment, installation.data.parent).ended(SECONDS)
+    ended = Command(
+        partial(_watched, command, None, listing), installation.environment, installation.data.parent
+    ).ended(SECONDS)
     assert ended.returncode in ENDED, ended.said
     counted: dict[str, int] = json.loads(listing.read_text())
     return [Moment(name, number) for name, times in sorted(counted.items()) for number in sorted({1, times})]

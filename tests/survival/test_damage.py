@@ -1,22 +1,21 @@
 """What lies on disk is lost, altered or left over: the next run mends it or says what to do."""
 
-import gzip
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from starlette.responses import Response
 
-from tests.bench import NOW, Bench, let_pass, logged, opened_store, pages_asked
+from tests.bench import NOW, Bench, let_pass, logged, pages_asked
 from wms_sandbox.server import SandboxServer
 from wms_sync.master_data.kinds import RETAILERS
 from wms_sync.runs import plan_push
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.load.refresh import rebuild
+from wms_sync.state.snapshot import decoded, encoded
 from wms_sync.state.snapshot_files import AnotherInstallation
 from wms_sync.targets.errors import AnotherServiceError, PublishedElsewhere, RawPagesDamagedError
 from wms_sync.upkeep.recovery import recover_state
@@ -38,13 +37,6 @@ def read_again(bench: Bench) -> list[str]:
     return said
 
 
-def night(bench: Bench) -> list[str]:
-    """A sync as a run does it; what it said of mending."""
-    said = read_again(bench)
-    bench.load()
-    return said
-
-
 def a_page(bench: Bench, state: str) -> tuple[str, Path]:
     """A window in this state, and its last page."""
     window = next(window for window in bench.store.windows(state) if window.pages)
@@ -52,34 +44,26 @@ def a_page(bench: Bench, state: str) -> tuple[str, Path]:
 
 
 def alter(page: Path) -> None:
-    content = bytearray(page.read_bytes())
-    content[len(content) // 2] ^= 1
-    page.write_bytes(content)
+    page.write_bytes(page.read_bytes()[:-8] + b"8 others")
 
 
 @pytest.mark.parametrize("old", [False, True])
 def test_a_lost_state_store_is_restored_without_reading(bench, sandbox, old, tmp_path):
-    """From the newest snapshot, as it was at the end of the last run."""
-    bench.begin(sandbox, night)
+    """From the newest snapshot, as it was at the end of the last run: by one of the runs that begin, others wait."""
+    bench.first_sync(sandbox)
     copy = Path(shutil.copy(bench.layout.state, tmp_path / "old.db")) if old else None
     let_pass(sandbox.sandbox, seconds=7200, changed=60, new=10)
-    night(bench)
+    bench.sync()
     before = remembered(bench)
     sandbox.sandbox.requests.clear()
     bench.lose_the_state_store(copy)
-    with logged() as said:
-        bench.recover()
-    assert any("restored from snapshot" in line for line in said)
+    with logged() as said, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: recover_state(bench.settings), range(4)))
+    assert len([line for line in said if "restored from snapshot" in line]) == 1, said
+    bench.recover()
     assert remembered(bench) == before
     bench.read()
     assert pages_asked(sandbox) == []
-
-
-def foreign_store(bench: Bench, folder: Path) -> Path:
-    """The state store of an installation elsewhere, which has read as much."""
-    theirs = replace(bench, settings=bench.settings.model_copy(update={"data_dir": folder / "theirs"}))
-    recover_state(theirs.settings)
-    return theirs.layout.state
 
 
 def read_half(bench: Bench, sandbox: SandboxServer) -> None:
@@ -91,7 +75,7 @@ def read_half(bench: Bench, sandbox: SandboxServer) -> None:
 
 
 READS = {
-    "everything": lambda bench, sandbox: bench.begin(sandbox, night),
+    "everything": lambda bench, sandbox: bench.first_sync(sandbox),
     "the first page": read_half,
     "nothing": lambda *_: None,
 }
@@ -102,7 +86,9 @@ READS = {
 def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_path, read, readable):
     """A wrong WMS_STATE_URL must never clear a folder; nor may a folder without a snapshot be taken for a new one."""
     READS[read](bench, sandbox)
-    bench.lose_the_state_store(foreign_store(bench, tmp_path))
+    theirs = bench.settings.model_copy(update={"data_dir": tmp_path / "theirs"})
+    recover_state(theirs)
+    bench.lose_the_state_store(theirs.layout.state)
     for key in () if readable else bench.layout.snapshots():
         (bench.layout.root / key).write_bytes(b"")
     before = {path: path.stat().st_mtime_ns for path in bench.layout.root.rglob("*") if "work" not in path.parts}
@@ -117,7 +103,7 @@ def test_the_state_store_of_another_installation_is_refused(bench, sandbox, tmp_
 
 def test_files_that_are_all_gone_are_named(bench, sandbox):
     """As at a wrong place. Without the state store too, everything is read again."""
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     shutil.rmtree(bench.layout.raw.parent)
     with pytest.raises(AnotherInstallation, match=r"0 windows are there, and it knows \d+ others"):
         recover_state(bench.settings)
@@ -125,37 +111,24 @@ def test_files_that_are_all_gone_are_named(bench, sandbox):
     bench.lose_the_state_store(during_a_run=True)
     shutil.rmtree(bench.layout.parquet)
     bench.recover()
-    night(bench)
+    bench.sync()
     bench.assert_equal(sandbox)
 
 
 def test_snapshots_of_which_only_the_heads_are_readable_make_no_new_installation(bench, sandbox):
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     bench.lose_the_state_store()
     for key in bench.layout.snapshots():
         path = bench.layout.root / key
-        whole = msgspec.json.decode(gzip.decompress(path.read_bytes()))
-        path.write_bytes(gzip.compress(msgspec.json.encode({**whole, "tables": {}})))
+        path.write_bytes(encoded(replace(decoded(path.read_bytes()), tables={})))
     with pytest.raises(AnotherInstallation, match=r"no snapshot raw/state-\* is readable\. Nothing was read"):
         recover_state(bench.settings)
     assert bench.layout.windows()
 
 
-def test_two_runs_that_begin_without_a_state_store_agree(bench, sandbox):
-    """One run restores it; the others wait for it, then continue."""
-    bench.begin(sandbox, night)
-    before = remembered(bench)
-    bench.lose_the_state_store()
-    bench.store.close()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: recover_state(bench.settings), range(4)))
-    bench.store = opened_store(bench.settings)
-    assert remembered(bench) == before
-
-
 def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
     """Another service's time counts as covered by this one's windows, and its history would be passed over."""
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     bench.settings = settings_for(sandbox, base_url="https://other.example.com")
     with pytest.raises(AnotherServiceError, match=rf"{sandbox.base_url}.*https://other\.example\.com.*WMS_DATA_DIR"):
         bench.recover()
@@ -170,7 +143,7 @@ def test_a_data_folder_belongs_to_one_service(bench, settings_for, sandbox):
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_published_file_that_is_a_link_is_refused(bench, sandbox, tmp_path, is_there):
     """The link was replaced, and what a BI tool reads behind it stayed old."""
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     published, behind = bench.layout.published, tmp_path / "shared.duckdb"
     published.rename(behind)
     published.symlink_to(behind if is_there else tmp_path / "nothing.duckdb")
@@ -198,10 +171,9 @@ def test_a_damaged_page_is_read_again(bench, sandbox, state, read):
 
 
 def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     window, _ = a_page(bench, "loaded")
-    folder = bench.layout.raw / window
-    shutil.copytree(folder, folder.with_name(f"{window}.bak"))
+    shutil.copytree(bench.layout.raw / window, bench.layout.raw / f"{window}.bak")
     sandbox.sandbox.requests.clear()
     assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
     assert len(pages_asked(sandbox)) <= 1, "nothing is read again"
@@ -209,7 +181,7 @@ def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
 
 
 def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     published = bench.layout.published.read_bytes()
     window, page = a_page(bench, "loaded")
     alter(page)
@@ -222,7 +194,7 @@ def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):
 
 
 def test_a_damaged_page_of_a_backfill(bench, sandbox):
-    bench.begin(sandbox, night)
+    bench.first_sync(sandbox)
     covered = bench.store.covered()
     [window] = bench.backfill(NOW - timedelta(days=3), NOW - timedelta(days=2)).window_ids
     alter(bench.layout.raw / window / bench.store.pages(window)[0].file)

@@ -2,9 +2,10 @@
 
 The model is small: the records that the tables may hold in another way than the service, since no sync can notice it
 before an audit or a backfill (a change without ``updated_at``, one with a time of a clock that was set back, an odd
-value that was corrected without a sign, what was deleted). After each sync every other row must equal the service, and
-nothing was created twice. In the end an audit has read everything: then every table equals the service, nothing
-personal of a forgotten order is left, and a loss or a rebuild leaves the tables the same. ``world.py`` has the steps.
+value that was corrected without a sign, what was deleted). After each command nothing was created twice, and after each
+sync every other row must equal the service. In the end an audit has read everything: then every table equals the
+service, nothing personal of a forgotten order is left, and a loss or a rebuild leaves the tables the same. ``world.py``
+has the steps.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,6 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.lakes import Lakes, on_lake
-from tests.survival.counts import SEQUENCES, STEPS
 from tests.survival.installation import Installation
 from tests.survival.world import SETTINGS, SMALL, World
 from wms_sandbox.app import Sandbox
@@ -61,11 +61,10 @@ def first(server, lakes_once: Lakes | None, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.targets("file", "lake")
-@pytest.mark.seeds(SEQUENCES)
-def test_in_the_end_every_table_equals_the_service(seed, first, tmp_path, lakes, request):
-    soak = request.config.getoption("--soak")
+@pytest.mark.seeds("sequences of everything, against a model")
+def test_in_the_end_every_table_equals_the_service(seed, count, first, tmp_path, lakes):
     world = World(seed, first, tmp_path, lakes)
-    for step in world.chance.choices(list(STEPS_BY_WEIGHT), list(STEPS_BY_WEIGHT.values()), k=STEPS[soak]):
+    for step in world.chance.choices([*STEPS_BY_WEIGHT], [*STEPS_BY_WEIGHT.values()], k=count("steps of a sequence")):
         world.take(step)
     world.settle()
     before = world.rows()

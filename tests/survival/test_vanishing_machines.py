@@ -15,7 +15,6 @@ import pytest
 from tests.bench import store_at
 from tests.lakes import on_lake, tables_of
 from tests.storage.conftest import KEYS, Wire, in_bucket, keys, s3  # noqa: F401 - fixtures
-from tests.survival.counts import FRESH_DISKS
 from tests.survival.installation import IN_FLIGHT, KILLED, Installation, ever_sooner
 from wms_sync.targets.ducklake.target import Lake
 
@@ -25,8 +24,12 @@ pytestmark = pytest.mark.targets("lake")
 @pytest.fixture
 def machines(service, tmp_path, lakes, expected, s3, in_bucket) -> Callable[[], Installation]:
     """An installation with an empty disk; each has the same database and prefix."""
-    place = {"WMS_FILES_URL": str(in_bucket["files_url"]), "WMS_FILES_ENDPOINT": s3.address}
-    stored = {**place, **KEYS, **on_lake(lakes.new())}
+    stored = {
+        "WMS_FILES_URL": str(in_bucket["files_url"]),
+        "WMS_FILES_ENDPOINT": s3.address,
+        **KEYS,
+        **on_lake(lakes.new()),
+    }
 
     def make() -> Installation:
         shutil.rmtree(tmp_path / "data", ignore_errors=True)
@@ -35,7 +38,7 @@ def machines(service, tmp_path, lakes, expected, s3, in_bucket) -> Callable[[], 
     return make
 
 
-@pytest.mark.seeds(FRESH_DISKS)
+@pytest.mark.seeds("kills of machines whose disks vanish")
 def test_a_machine_dies_with_its_disk(seed, machines, expected, keys):
     """Every other machine finds what another one has synced already."""
     if synced := seed % 2 == 0:

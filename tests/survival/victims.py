@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -34,23 +35,30 @@ Command = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Victim:
-    """A command that is killed, with the fixtures of the test. ``share`` are the moments of ``make proof``."""
+class Victim(ABC):
+    """A command that is killed, with the fixtures of the test. ``share`` are the moments of ``make proof``.
+
+    A ``repeated`` one finds what it made earlier.
+    """
 
     share: tuple[Moment, ...] = ()
     targets: tuple[str, ...] = ("file",)
+    repeated: bool = False
 
     def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
         """The installation that the command finds."""
         installation: Installation = test.getfixturevalue("install")(data.name)
+        if self.repeated:
+            installation.runs(*self.command(test, installation), exitcodes=(0,))
         return installation
 
+    @abstractmethod
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
-        raise NotImplementedError
+        """What is typed."""
 
+    @abstractmethod
     def prove(self, test: pytest.FixtureRequest, installation: Installation, number: int) -> None:
         """Assert what is promised after the ``number``-th kill."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -87,15 +95,13 @@ class Run(Victim):
 
     def prove(self, test: pytest.FixtureRequest, installation: Installation, number: int) -> None:
         expected = test.getfixturevalue("expected")
-        if installation.target.is_published:
-            is_the_old_one = self.synced and installation.rows() == test.getfixturevalue("synced_once").rows()
-            assert is_the_old_one or installation.differences(expected) == []
-        else:
+        if not installation.target.is_published:
             assert not self.synced
+        elif not self.synced or installation.rows() != test.getfixturevalue("synced_once").rows():
+            assert installation.differences(expected) == []
         installation.assert_coverage_is_true()
         with installation.store() as store:
-            half_read = store.windows("reading")
-        reads_again = self.again == BACKFILL and not half_read  # its days were read, and it asks again
+            reads_again = self.again == BACKFILL and not store.windows("reading")  # its days were read
         installation.runs(*self.again)
         assert installation.differences(expected) == []
         installation.assert_coverage_is_true()
@@ -218,17 +224,7 @@ class Forget(Victim):
 
 
 @dataclass(frozen=True)
-class Repeated(Victim):
-    """A command that finds what it made earlier."""
-
-    def begin(self, test: pytest.FixtureRequest, data: Path) -> Installation:
-        installation = super().begin(test, data)
-        installation.runs(*self.command(test, installation), exitcodes=(0,))
-        return installation
-
-
-@dataclass(frozen=True)
-class Backup(Repeated):
+class Backup(Victim):
     """A backup in place of an earlier one: each that is there is whole, and another one deletes what was left."""
 
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:
@@ -241,8 +237,7 @@ class Backup(Repeated):
         installation.runs("verify", exitcodes=(0,))
         installation.runs(*command, exitcodes=(0,))
         installation.runs("verify", folder, exitcodes=(0,))
-        assert [*Path(folder).iterdir()] == backups_in(Path(folder))
-        assert len(backups_in(Path(folder))) == 1
+        assert len(backups_in(Path(folder))) == len([*Path(folder).iterdir()]) == 1
 
 
 @dataclass(frozen=True)
@@ -274,7 +269,7 @@ class Restore(Victim):
 
 
 @dataclass(frozen=True)
-class Export(Repeated):
+class Export(Victim):
     """An export of everything over an earlier one, which is in its place, or beside it if killed between two renames,
     until the new one is."""
 
@@ -283,22 +278,20 @@ class Export(Repeated):
 
     def prove(self, test: pytest.FixtureRequest, installation: Installation, number: int) -> None:
         _, _, folder = command = self.command(test, installation)
-        found = [Path(folder), *Path(folder).parent.glob(".wms-sync-export-*.earlier")]
-        self._assert_whole(next(path for path in found if path.exists()))
+        earlier = Path(folder).parent.glob(".wms-sync-export-*.earlier")
+        self._assert_whole(Path(folder) if Path(folder).exists() else next(earlier))
         installation.runs(*command, exitcodes=(0,))
         self._assert_whole(Path(folder))
 
     def _assert_whole(self, folder: Path) -> None:
-        files = {relation.slug: folder / f"{relation.slug}.parquet" for relation in relations()}
-        exported = {slug: path for slug, path in files.items() if not slug.startswith("pii")}
-        assert set(folder.iterdir()) == {*exported.values()}
-        for path in exported.values():
+        slugs = {relation.slug for relation in relations() if not relation.slug.startswith("pii")}
+        assert {path.name for path in folder.iterdir()} == {f"{slug}.parquet" for slug in slugs}
+        for path in folder.iterdir():
             duckdb.sql(f"select count(*) from read_parquet('{path}')").fetchone()
 
 
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction: before commit"
 INTEND = "Push._intend > PushLedger.record > StatePart._put > Guarded._transaction: before commit"
-REWRITE = "_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"
 RUNS = {
     "first sync": Run((Moment(RECORD, 8),), synced=False),
     "night": Run(),
@@ -339,9 +332,12 @@ VICTIMS = {
         (Moment("Connection.send > Connection._once > Connection._answered > TimedClient.send: after send", 40),),
         lines=("type,sku,name", *(f"Product,P{at},Name {at}" for at in range(ROWS))),
     ),
-    "forget": Forget((Moment(REWRITE),)),
-    "backup": Backup((Moment("backup > _attempt: before rename", 1), Moment("backup > _attempt: after rename", 2))),
-    "export": Export((Moment("export_all > put_in_place: before replace"),)),
+    "forget": Forget(  # what is recorded of a page is not yet what it is
+        (Moment("_clean_page > StateStore.rewrite_page > StatePart._execute > Guarded._transaction: after commit"),)
+    ),
+    "backup": Backup(
+        (Moment("backup > _attempt: before rename", 1), Moment("backup > _attempt: after rename", 2)), repeated=True
+    ),
+    "export": Export((Moment("export_all > put_in_place: before replace"),), repeated=True),
     "restore": Restore((Moment("restore > _swap > _replace_files: before rename", 2),)),
 }
-"""``REWRITE``: what is recorded of a page is not yet what it is."""

@@ -4,10 +4,8 @@ import gzip
 import json
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +13,17 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from tests.bench import CONFIG, NOW, Bench, let_pass, no_file_larger_than, opened_store, queried, settings_in
+from tests.bench import NOW, Bench, no_file_larger_than, opened_store, queried, settings_in
 from tests.lakes import Lakes
 from tests.running import run_sync, unrecorded_run
-from tests.services import transport_to
 from tests.survival.moments import watched
-from tests.unpacked import files_holding
-from tests.upkeep.test_forget import MARK, marked, orders_with_addresses, sync
-from wms_sandbox.app import Sandbox
-from wms_sandbox.transport import InProcess
+from tests.upkeep.test_forget import holding, marked_in_new_places, orders_with_addresses
 from wms_sync.errors import SettingsError
 from wms_sync.layout import backups_in, unfinished_backups_in
 from wms_sync.settings import Settings
 from wms_sync.state.errors import RestoreUnfinished, StateError
 from wms_sync.state.ledger import LEDGER_LACKS, Entry, PushLedger, State
 from wms_sync.state.schema import METADATA
-from wms_sync.state.snapshot_files import newest_head, write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import Inaccessible
 from wms_sync.targets.errors import AnotherServiceError
@@ -43,52 +36,14 @@ from wms_sync.upkeep.verify import BackupError, verify
 CREATED = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
 
 
-@pytest.fixture(scope="module")
-def service() -> InProcess:
-    within = InProcess(Sandbox(replace(CONFIG, shipments=60, families=20)))
-    within.sandbox.rewrite = marked
-    return within
-
-
 def state_of(settings: Settings) -> dict[str, list[dict[str, Any]]]:
     """Every row of the state store, by table."""
     with StateStore.opened(settings.database_url) as store, store.engine.connect() as connection:
-        tables = [table for table in METADATA.sorted_tables if table.name != "turns"]
-        return {table.name: [dict(row._mapping) for row in connection.execute(select(table))] for table in tables}
-
-
-def night(settings: Settings, service: InProcess) -> None:
-    with closing(opened_store(settings)) as store:
-        sync(Bench(settings, store, service))
-        write_snapshot(settings.layout, store)
-
-
-@pytest.fixture(scope="module")
-def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two nights, in `data`; after the first of them a backup was made, in `backups`."""
-    folder = tmp_path_factory.mktemp("kept")
-    settings = settings_in(folder / "data", service, include_addresses=True)
-    night(settings, service)
-    backup(settings, folder / "backups")
-    let_pass(service.sandbox, seconds=3600, changed=40, orders=20)
-    night(settings, service)
-    return folder
-
-
-@pytest.fixture
-def folder(read_once: Path, tmp_path: Path) -> Path:
-    """A copy of both."""
-    return Path(shutil.copytree(read_once, tmp_path / "here"))
-
-
-@pytest.fixture
-def settings(folder: Path, service: InProcess) -> Settings:
-    return settings_in(folder / "data", service, include_addresses=True)
-
-
-@pytest.fixture
-def backups(folder: Path) -> Path:
-    return folder / "backups"
+        return {
+            table.name: [dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key))]
+            for table in METADATA.sorted_tables
+            if table.name != "turns"
+        }
 
 
 SHIPMENTS = "select * exclude (_window_id, _page, _extracted_at) from shipments order by id"
@@ -101,18 +56,11 @@ def shipments(settings: Settings) -> list[tuple[Any, ...]]:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file of a data folder but the writer's private files and the state store, by its place."""
-    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     return {
-        place: path.read_bytes() for place, path in found.items() if "state.db" not in place and "work/" not in place
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "work" not in path.parts and "state.db" not in path.name
     }
-
-
-def holding(settings: Settings, order: int) -> set[str]:
-    return files_holding(settings.data_dir, (MARK % order).encode())
-
-
-def first(folder: Path, pattern: str) -> Path:
-    return min(folder.glob(pattern))
 
 
 def test_what_is_restored_is_what_was_there(settings, backups):
@@ -120,13 +68,13 @@ def test_what_is_restored_is_what_was_there(settings, backups):
     rejected = settings.layout.rejects / "given.csv"
     rejected.parent.mkdir()
     rejected.write_text("as they were")
-    with closing(opened_store(settings)) as store:
+    with opened_store(settings) as store:
         store.ledger.record([CREATED])
     second, third = backup(settings, backups), backup(settings, backups)
-    page = first(settings.data_dir, "raw/shipments/2*/page-*").relative_to(settings.data_dir)
+    page = min(settings.data_dir.glob("raw/shipments/2*/page-*")).relative_to(settings.data_dir)
     assert (second.path / "analytics.duckdb").samefile(third.path / "analytics.duckdb")
     assert not (second.path / page).samefile(settings.data_dir / page), "the first backup has it too"
-    assert (second.path / page).samefile(first(backups, f"*/{page}"))
+    assert (second.path / page).samefile(min(backups.glob(f"*/{page}")))
     assert not any(key.startswith(("raw/shipments", "parquet", "analytics")) for key in third.copied.new)
     before, state = contents(settings.data_dir), state_of(settings)
 
@@ -178,29 +126,28 @@ def test_it_is_consistent_while_a_sync_runs(settings, backups, service, tmp_path
             window["state"] == "reading" and window["pages"] for window in state_of(settings)["windows"]
         ):
             made.append(backup(settings, backups))
-        return marked(envelope)
+        return marked_in_new_places(envelope)
 
     service.sandbox.rewrite = backed_up_on_the_way
-    with closing(opened_store(settings)) as store:
+    with opened_store(settings) as store:
         Bench(settings, store, service).backfill(settings.start, settings.start.replace(day=31))
-    service.sandbox.rewrite = marked
+    service.sandbox.rewrite = marked_in_new_places
     elsewhere = settings.model_copy(update={"data_dir": tmp_path / "elsewhere"})
     assert restore(elsewhere, made[0].path).copied.left_out == {}
     assert "reading" in {window["state"] for window in state_of(elsewhere)["windows"]}
-    night(elsewhere, service)
+    run_sync(elsewhere, service)
     assert verify(elsewhere).damaged == ()
     assert shipments(elsewhere) == before
 
 
 def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
     """The state store, which outlives the folder, knows an order and a create; the list and a later backup others."""
-    with closing(opened_store(settings)) as store:
-        of_backup, of_list, of_state, other = orders_with_addresses(Bench(settings, store))
+    of_backup, of_list, of_state, other = orders_with_addresses(settings.layout.published)
     elsewhere = tmp_path / "elsewhere.db"
     shutil.copy(settings.layout.state, elsewhere)
     settings = settings.model_copy(update={"state_url": SecretStr(f"sqlite:///{elsewhere}")})
     earlier = backup(settings, backups)
-    with closing(opened_store(settings)) as store:
+    with opened_store(settings) as store:
         # as two runs of `wms-sync forget` that were killed as soon as they had recorded the order
         add_to_list(settings.layout, store, [of_backup])
         backup(settings, backups)
@@ -218,7 +165,7 @@ def test_what_was_forgotten_later_is_not_restored(settings, backups, tmp_path):
         assert CREATED in ledger.all()
 
 
-def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
+def test_a_folder_with_data_is_replaced_by_name(settings, backups, service, tmp_path):
     """At each moment there is a published file, and nothing runs; the present ledger continues the kept one."""
     before = shipments(settings)
     for over in (None, tmp_path):
@@ -227,11 +174,13 @@ def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
     assert shipments(settings) == before
     published: dict[str, bool] = {}
     settings.layout.restoring.write_text(str(backups))  # as one that was killed
-    with pytest.raises(RestoreUnfinished, match="wms-sync restore"), unrecorded_run(settings, "sync"):
-        pass
-    for use in (backup, lambda settings, _: verify(settings)):
-        with pytest.raises(RestoreUnfinished):
-            use(settings, backups)
+    for use in (
+        lambda: run_sync(settings, service),
+        lambda: backup(settings, backups),
+        lambda: verify(settings),
+    ):
+        with pytest.raises(RestoreUnfinished, match="wms-sync restore"):
+            use()
     with watched(lambda moment: published.update({moment: settings.layout.published.exists()})):
         restored = restore(settings, backups, over=settings.data_dir)
     assert [moment for moment, exists in published.items() if not exists] == []
@@ -242,18 +191,13 @@ def test_a_folder_with_data_is_replaced_by_name(settings, backups, tmp_path):
     assert shipments(settings) != before, "no later snapshot is left that would come back"
 
 
-def lose_the_state(settings: Settings) -> None:
-    for path in settings.data_dir.glob("state.db*"):
-        path.unlink()
-
-
 def test_impossible_backups_and_restores_are_named(settings, backups, service, tmp_path):
     """Nothing is changed by them."""
     new = settings.model_copy(update={"data_dir": tmp_path / "new"})
     other = new.model_copy(update={"base_url": "https://other.example.com"})
     in_backup = settings.model_copy(update={"data_dir": backups_in(backups)[-1]})
     neighbour = settings_in(tmp_path / "neighbour", service)
-    run_sync(neighbour, transport_to(service))
+    run_sync(neighbour, service)
     (tmp_path / "a file").touch()
     (tmp_path / "link").symlink_to(settings.data_dir)
     inside = Path(shutil.copytree(backups, settings.data_dir / "backups"))
@@ -267,6 +211,13 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
         (restore, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, other, backups, AnotherServiceError, "other.example.com"),
         (restore, in_backup, neighbour.data_dir, StateError, "is a backup, which stays as it is"),
+        (
+            lambda given, _: run_sync(given, service),
+            in_backup,
+            backups,
+            StateError,
+            "is a backup, which stays as it is",
+        ),
         *(
             (backup, settings, wrong, SettingsError, "must be separate")
             for wrong in (inside, settings.data_dir.parent, settings.data_dir, tmp_path / "link" / "x", inside / "..")
@@ -276,48 +227,28 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
     for use, given, folder, error, says in cases:
         with pytest.raises(error, match=says):
             use(given, folder)
-    with pytest.raises(StateError, match="is a backup"), unrecorded_run(in_backup, "sync"):
-        pass
     assert contents(tmp_path) == before
-    lose_the_state(settings)
+    settings.layout.state.unlink()
     with pytest.raises(BackupError, match="wms-sync sync"):
         backup(settings, backups)
     with pytest.raises(DataFolderInUse, match="The state store is in use"):
         restore(new.model_copy(update={"state_url": SecretStr(neighbour.database_url)}), backups)
 
 
-def replace_by_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def replace_by_device(path: Path) -> None:
-    """A pipe: whoever opens it waits for ever."""
-    path.unlink()
-    os.mkfifo(path)
-
-
-def replace_by_link(path: Path) -> None:
-    """To a file that is as it should be."""
-    path.symlink_to(path.rename(path.with_name(f".{path.name}")))
-
-
-def alter(path: Path) -> None:
-    """To other content of the same size, in a file of its own: as a fault of the disk does."""
-    content = path.read_bytes()
-    path.unlink()
-    path.write_bytes(content[:-8] + b"8 others")
-
-
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "altered": alter,
-    "missing": Path.unlink,
-    "a folder": replace_by_folder,
-    "a device": replace_by_device,
-    "a link": replace_by_link,
+DAMAGE: dict[str, Callable[[Path, Path], object]] = {
+    # what comes in the place of a file, which was moved away, so that no other name of it is damaged
+    "altered": lambda place, file: place.write_bytes(file.read_bytes()[:-8] + b"8 others"),
+    "missing": lambda *_: None,
+    "a folder": lambda place, _: place.mkdir(),
+    "a device": lambda place, _: os.mkfifo(place),  # whoever opens it waits for ever
+    "a link": lambda place, file: place.symlink_to(file),
 }
 NO_DAMAGE = {("missing", "raw/state-*"), ("missing", "parquet/_windows/2*")}
 """The next run writes another snapshot, and the next rebuild flattens again."""
+
+
+def harm(path: Path, how: str) -> None:
+    DAMAGE[how](path, path.rename(path.with_name(f".{path.name}")))
 
 
 @pytest.mark.parametrize("how", DAMAGE)
@@ -330,8 +261,8 @@ def test_verify_names_damage(settings, backups, pattern, how):
     backup(settings, backups)
     copy = Path(shutil.copytree(settings.data_dir, settings.data_dir.with_name("copy")))
     for where, given in ((settings.data_dir, None), (copy, copy), (backups_in(backups)[-1], backups)):
-        path = first(where, pattern)
-        DAMAGE[how](path)
+        path = min(where.glob(pattern))
+        harm(path, how)
         place = path.relative_to(where if given != backups else backups).as_posix()
         is_state = pattern == "raw/state-*" and given == backups
         is_damage = (how, pattern) not in NO_DAMAGE or is_state
@@ -356,13 +287,13 @@ def test_damage_in_a_backup_is_left_out_and_mended(settings, backups, service):
     settings.layout.rejects.mkdir()
     (settings.layout.rejects / "a\nb.csv").write_text("rejected")
     page = max(settings.data_dir.glob("raw/shipments/2*/page-*"))
-    alter(page)
+    harm(page, "altered")
     made = backup(settings, backups)
     assert [*made.copied.left_out] == [page.relative_to(settings.data_dir).as_posix()]
     expected = {}
     for pattern, how, reason in LEFT_OUT:
-        path = first(made.path, pattern)
-        DAMAGE[how](path)
+        path = min(made.path.glob(pattern))
+        harm(path, how)
         expected[path.relative_to(made.path).as_posix()] = reason
     found = {damage.place.partition("/")[2]: damage.reason for damage in verify(settings, backups).damaged}
     assert {place for place in expected if "rejects" not in place} <= found.keys()
@@ -372,7 +303,7 @@ def test_damage_in_a_backup_is_left_out_and_mended(settings, backups, service):
     assert left_out.keys() == {*expected, *made.copied.left_out}
     assert [place for place, reason in expected.items() if reason not in left_out[place]] == []
     for _ in range(2):  # the first one finds the damaged page
-        run_sync(settings, transport_to(service))
+        run_sync(settings, service)
     assert shipments(settings) == before
 
 
@@ -419,7 +350,7 @@ NO_STATES: dict[str, Callable[[dict[str, Any]], object]] = {
 def test_a_wrong_snapshot_is_refused(settings, backups):
     """No name in it leads out of the data folder. Where there is an older one, that is restored."""
     made = backup(settings, backups)
-    before, state = contents(settings.data_dir), first(made.path, "raw/state-*")
+    before, state = contents(settings.data_dir), min(made.path.glob("raw/state-*"))
     content = gzip.decompress(state.read_bytes())
     state.unlink()
     for title, change in NO_STATES.items():
@@ -434,16 +365,14 @@ def test_a_wrong_snapshot_is_refused(settings, backups):
     newest = max(copy.glob("raw/state-*"))
     newest.write_bytes(b"no snapshot")
     assert [*restore(settings, copy, over=settings.data_dir).copied.left_out] == [newest.relative_to(copy).as_posix()]
-    head = newest_head(settings.layout)
-    assert head is not None
-    assert head.snapshot > int(newest.name[6:14]), "so that it is not taken for an old one"
+    assert Path(settings.layout.snapshots()[-1]).name > newest.name, "so that it is not taken for an old one"
 
 
 @pytest.mark.parametrize(
     "name", ["../x.parquet", "/tmp/x.parquet", "", ".", "../../state.db", "x\n-00001.parquet", "w-00001.parquet/../x"]
 )
 def test_a_record_of_parquet_files_leads_nowhere(settings, backups, name):
-    path = first(backup(settings, backups).path, "parquet/_windows/2*")
+    path = min(backup(settings, backups).path.glob("parquet/_windows/2*"))
     record = json.loads(path.read_bytes())
     record["parts"]["orders"][0]["name"] = name
     path.unlink()
@@ -453,8 +382,8 @@ def test_a_record_of_parquet_files_leads_nowhere(settings, backups, name):
 
 
 def refuse_deletes(settings: Settings) -> None:
-    with closing(sqlite3.connect(settings.layout.state)) as connection:
-        connection.execute("create trigger no before delete on windows begin select raise(abort, 'not now'); end")
+    with StateStore.opened(settings.database_url) as store, store.engine.begin() as connection:
+        connection.exec_driver_sql("create trigger no before delete on windows begin select raise(abort, 'no'); end")
 
 
 WRONG: dict[str, Callable[[Settings, Path], AbstractContextManager[None] | None]] = {
@@ -480,11 +409,10 @@ def test_a_restore_that_fails_leaves_the_folder(settings, wrong):
 
 def test_a_damaged_state_store_is_named(settings, backups):
     """It may be someone's work, so no restore deletes it."""
-    lose_the_state(settings)
     settings.layout.state.write_bytes(b"SQLite format 3\0" + b"no database" * 1000)
     with pytest.raises(BackupError, match="Move it to another folder"):
         restore(settings, backups, over=settings.data_dir)
-    lose_the_state(settings)
+    settings.layout.state.unlink()
     assert restore(settings, backups, over=settings.data_dir).creates_unknown_since is not None
     assert verify(settings).damaged == ()
 
@@ -500,7 +428,7 @@ def test_a_file_moves_into_a_lake(settings, backups, service, tmp_path, postgres
         }
     )
     restore(moved, backups, creates_are_known=True)
-    run_sync(moved, transport_to(service))
+    run_sync(moved, service)
     with target_of(moved).published() as connection:
         assert connection.execute(SHIPMENTS).fetchall() == before
     assert verify(moved).damaged == ()

@@ -3,20 +3,17 @@
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from pyarrow import parquet
 
-from tests.bench import NOW, Bench, let_pass, no_file_larger_than, opened_store, queried, settings_in
+from tests.bench import NOW, Bench, no_file_larger_than, opened_store, queried
+from tests.changed_files import change
 from tests.unpacked import files_holding
-from wms_sandbox.app import Sandbox
-from wms_sandbox.config import SandboxConfig
-from wms_sandbox.transport import InProcess
+from wms_sync.settings import Settings
 from wms_sync.shipments.read.raw import damage
 from wms_sync.targets.errors import AnalyticsError, UnknownOrderError
 from wms_sync.upkeep.forget import forget
@@ -59,42 +56,18 @@ def marked_in_new_places(envelope: dict[str, Any]) -> dict[str, Any]:
     return envelope
 
 
-@pytest.fixture(scope="module")
-def service() -> InProcess:
-    within = InProcess(Sandbox(SandboxConfig(shipments=60, seed=5, days=20, now=NOW, families=40, odd_values=True)))
-    within.sandbox.rewrite = marked_in_new_places
-    return within
-
-
-@pytest.fixture(scope="module")
-def read_once(service: InProcess, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Everything read with addresses, twice, so that orders stand in several windows."""
-    settings = settings_in(tmp_path_factory.mktemp("read") / "data", service, include_addresses=True)
-    with closing(opened_store(settings)) as store:
-        bench = Bench(settings, store, service)
-        bench.read()
-        let_pass(service.sandbox, seconds=3600, changed=50, orders=20)
-        sync(bench)
-    return settings.data_dir
-
-
 @pytest.fixture
-def stored(service: InProcess, read_once: Path, tmp_path: Path) -> Iterator[Bench]:
-    settings = settings_in(Path(shutil.copytree(read_once, tmp_path / "data")), service, include_addresses=True)
-    with closing(opened_store(settings)) as store:
+def stored(settings, service) -> Iterator[Bench]:
+    with opened_store(settings) as store:
         yield Bench(settings, store, service)
 
 
-def sync(bench: Bench) -> None:
-    assert bench.sync()[1].published
-
-
-def holding(bench: Bench, order: int) -> set[str]:
+def holding(settings: Settings, order: int) -> set[str]:
     """The files that hold the mark of an order, by their place below the data folder."""
-    return files_holding(bench.layout.root, (MARK % order).encode())
+    return files_holding(settings.data_dir, (MARK % order).encode())
 
 
-def orders_with_addresses(bench: Bench) -> list[int]:
+def orders_with_addresses(published: Path) -> list[int]:
     """Those with most rows first: candidates too, and in both windows."""
     query = """
         select order_id
@@ -103,15 +76,14 @@ def orders_with_addresses(bench: Bench) -> list[int]:
         )
         group by all order by count(*) desc, order_id limit 4
     """
-    return [order for (order,) in queried(bench.layout.published, query)]
+    return [order for (order,) in queried(published, query)]
 
 
 def counted(bench: Bench, condition: str = "true", *given: object) -> Counter[str]:
     """By table of the published file, the rows for which it is true, where there are any."""
-    names = queried(bench.layout.published, "select schema_name, table_name from duckdb_tables()")
     query = " union all ".join(
         f'select \'{schema}.{table}\', count(*) from (from "{schema}"."{table}") as held where {condition}'
-        for schema, table in names
+        for schema, table in queried(bench.layout.published, "select schema_name, table_name from duckdb_tables()")
     )
     return +Counter(dict(queried(bench.layout.published, query, *given)))
 
@@ -127,9 +99,9 @@ order by all
 
 def test_nothing_of_a_forgotten_order_is_left(stored):
     """Neither in tables, Parquet files and pages, landed ones too, nor in what killed runs left."""
-    order, other, *_ = orders_with_addresses(stored)
+    order, other, *_ = orders_with_addresses(stored.layout.published)
     stored.backfill(stored.settings.start, NOW + timedelta(days=1))
-    before, kept_before = holding(stored, order), holding(stored, other)
+    before, kept_before = holding(stored.settings, order), holding(stored.settings, other)
     named = counted(stored, "contains(held::varchar, $1)", MARK % order)
     assert named.keys() >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
@@ -148,8 +120,8 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
 
     done = forget(stored.run, [order])
 
-    assert holding(stored, order) == set()
-    assert holding(stored, other) == kept_before
+    assert holding(stored.settings, order) == set()
+    assert holding(stored.settings, other) == kept_before
     assert [path for path in leftovers if path.exists()] == []
     files = Counter(part.split("/")[0] for part in before)
     assert (done.pages, done.parquet_files, done.databases) == (files["raw"], files["parquet"], 1)
@@ -166,7 +138,7 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
     windows = len(stored.store.windows())
     stored.backfill(stored.settings.start, NOW + timedelta(days=1))
     assert len(stored.store.windows()) > windows, "the service was asked again"
-    assert holding(stored, order) == set(), "it does not come back with its pages"
+    assert holding(stored.settings, order) == set(), "it does not come back with its pages"
 
 
 def assert_recorded(stored: Bench) -> None:
@@ -180,29 +152,30 @@ def assert_recorded(stored: Bench) -> None:
 
 
 def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
-    order, *_ = orders_with_addresses(stored)
+    order, *_ = orders_with_addresses(stored.layout.published)
     before = counted(stored)
-    refused = pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large")
-    with no_file_larger_than(2**20), refused:  # room for raw pages and Parquet files, and not for the tables
+    with (
+        no_file_larger_than(2**20),  # room for raw pages and Parquet files, and not for the tables
+        pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large"),
+    ):
         forget(stored.run, [order])
     assert counted(stored) == before
     assert stored.store.forgotten(unfinished=True) == {order}
 
     stored.store.mark_forgotten([order])
-    for path in read_once.rglob("*"):  # the worst crash: all is recorded as done, and each file is as before
-        if path.suffix in {".gz", ".zst", ".parquet", ".duckdb"}:
-            shutil.copyfile(path, stored.layout.root / path.relative_to(read_once))
-    assert holding(stored, order)
+    # the worst crash: all is recorded as done, and each file is as before
+    kept = shutil.ignore_patterns("state.db*", "forgotten-orders.json", "work")
+    shutil.copytree(read_once / "data", stored.layout.root, ignore=kept, dirs_exist_ok=True)
+    assert holding(stored.settings, order)
     stored.recover()
-    assert holding(stored, order) == set()
+    assert holding(stored.settings, order) == set()
     assert_recorded(stored)
 
 
 def test_a_damaged_file_of_others_stays_known_as_damaged(stored):
-    order, *_ = orders_with_addresses(stored)
-    concerned = holding(stored, order)
+    order, *_ = orders_with_addresses(stored.layout.published)
     places = {path.relative_to(stored.layout.root).as_posix(): path for path in stored.layout.parquet.glob("order*/*")}
-    damaged = min(places.keys() - concerned)
+    damaged = min(places.keys() - holding(stored.settings, order))
     parquet.write_table(parquet.read_table(places[damaged]), places[damaged])
     assert forget(stored.run, [order]).parquet_files
     assert [found.place for found in verify(stored.settings).damaged] == [damaged]
@@ -210,7 +183,7 @@ def test_a_damaged_file_of_others_stays_known_as_damaged(stored):
 
 def test_orders_are_forgotten_although_files_are_damaged(stored):
     """Else no run would ever end again: each first finishes what was to be forgotten. What is damaged comes again."""
-    orders = orders_with_addresses(stored)[:2]
+    orders = orders_with_addresses(stored.layout.published)[:2]
     for record in stored.layout.root.glob("parquet/_windows/*.json"):
         record.write_bytes(record.read_bytes()[:-9])
     window, *_, unread = (window.id for window in stored.store.windows("loaded"))
@@ -219,21 +192,21 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
     forget(stored.run, orders)
-    assert [holding(stored, order) for order in orders] == [set(), set()], "though it is unknown which files there are"
+    assert [holding(stored.settings, order) for order in orders] == [set(), set()], (
+        "though it is unknown which files there are"
+    )
     assert (page.exists(), file.exists(), stored.store.window(window).state) == (False, False, "abandoned")
 
-    sync(stored)
+    assert stored.sync()[1].published
     assert (file.exists(), verify(stored.settings).damaged) == (True, ())
-    assert [holding(stored, order) for order in orders] == [set(), set()]
+    assert [holding(stored.settings, order) for order in orders] == [set(), set()]
 
 
 def test_orders_are_named_by_id_or_reference(stored):
-    stored.layout.published.chmod(0o600)
-    with duckdb.connect(stored.layout.published) as connection:
-        orders = connection.execute("select id, unique_id, order_ref from orders order by id limit 3").fetchall()
-        connection.execute("update orders set order_ref = 'the same' where id > ?", [orders[0][0]])
-    for name in map(str, orders[0]):
-        [named] = orders_named(stored.settings, stored.store, [name])
-        assert named.id == orders[0][0]
-    with pytest.raises(UnknownOrderError, match=f"{orders[1][0]} .*{orders[2][0]} "):
+    query = "select id, unique_id, order_ref from orders order by id limit 3"
+    first, second, third = queried(stored.layout.published, query)
+    change(stored.layout.published, f"update orders set order_ref = 'the same' where id > {first[0]}")
+    for name in map(str, first):
+        assert [order.id for order in orders_named(stored.settings, stored.store, [name])] == [first[0]]
+    with pytest.raises(UnknownOrderError, match=f"{second[0]} .*{third[0]} "):
         orders_named(stored.settings, stored.store, ["the same"])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.bench import Bench, logged
 from wms_sync.targets.errors import ForgottenOrdersLostError
-from wms_sync.upkeep.forgotten_orders import add_to_list
+from wms_sync.upkeep.forget import forget
 
 ORDERS = {4711, 4712, 2**62}
 
@@ -23,16 +23,11 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
-def with_forgotten_orders(bench: Bench) -> None:
-    """A window is in the tables, and the orders are forgotten."""
-    add_to_list(bench.layout, bench.store, ORDERS)
-    bench.store.mark_forgotten(ORDERS)
-    bench.sync()
-
-
 @pytest.fixture
 def installed(bench: Bench, sandbox) -> Bench:
-    bench.begin(sandbox, with_forgotten_orders)
+    """A window is in the tables, and the orders are forgotten."""
+    bench.first_sync(sandbox)
+    forget(bench.run, ORDERS)
     return bench
 
 
