@@ -181,6 +181,7 @@ def ran(example: str, page: Path) -> dict[str, Any]:
     return names
 
 
+@pytest.mark.proof
 def test_the_readme_shows_what_an_analyst_sees_in_the_demo(tmp_path, monkeypatch, capsys):
     """The shipments of ``wms-sync demo``, as of ``NOW``."""
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,7 @@
 """A service that sends what it was not asked for: what lands, and everything made of it, is without persons."""
 
+import pytest
+
 from tests.bench import logged, pages_asked, queried
 from tests.unpacked import a_row_holds, files_holding, tables_of
 from wms_sync.shipments.load.refresh import rebuild
@@ -42,6 +44,7 @@ def test_nothing_personal_lands_that_was_not_asked_for(bench, sandbox):
     assert {"original_address" in query for query in pages_asked(sandbox)} == {False}
 
 
+@pytest.mark.proof
 def test_with_addresses_persons_are_in_schema_pii_alone(sandbox, bench, settings_for):
     """And not even there once the setting is off again; of an address its country is left."""
     sandbox.sandbox.rewrite = unasked

@@ -66,6 +66,7 @@ def test_an_upgraded_state_store_in_postgresql_has_the_schema_of_a_new_one(relea
     assert schema_of(old) == schema_of(lakes.new())
 
 
+@pytest.mark.proof
 def test_the_data_folder_is_continued(folder, tmp_path):
     """Old tables equal a rebuild of the old pages; a sync and a backup keep them sound and the order forgotten."""
     served = service()

@@ -181,6 +181,7 @@ def test_a_damaged_file_of_others_stays_known_as_damaged(stored):
     assert [found.place for found in verify(stored.settings).damaged] == [damaged]
 
 
+@pytest.mark.proof
 def test_orders_are_forgotten_although_files_are_damaged(stored):
     """Else no run would ever end again: each first finishes what was to be forgotten. What is damaged comes again."""
     orders = orders_with_addresses(stored.layout.published)[:2]

@@ -45,6 +45,7 @@ def some_start_over(bench: Bench, sandbox) -> None:
     bench.backfill(NOW - timedelta(days=2), NOW - timedelta(days=1))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("damages", [cut, scribble])
 def test_a_damaged_file_is_flattened_again(bench, sandbox, window, damages):
     damages(bench, window)
