@@ -23,10 +23,10 @@ from typing_extensions import Buffer
 
 from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT, PERSON, PLACES, fields_of
 
-_KEY = rf'"(?:{"|".join(sorted(PERSON))})"\s*:'
 # JSON never needs an escape for a lower-case letter or an underscore, and it could hide a key
-_SEARCH = TypeAdapter(Annotated[str, StringConstraints(pattern=rf"{_KEY}|\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])")])
-_MENTION = re.compile(_KEY.encode()), re.compile(rb"\\u00[4-7]")
+_KEY, _ESCAPE = rf'"(?:{"|".join(sorted(PERSON))})"\s*:', r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
+_SEARCH = TypeAdapter(Annotated[str, StringConstraints(pattern=f"{_KEY}|{_ESCAPE}")])
+_MENTION = re.compile(_KEY.encode()), re.compile(_ESCAPE.encode())
 """The same search as two patterns: ``re`` needs a quarter of the time that it needs for one pattern of both."""
 _NOTHING: Any = Raw()
 _OWN: dict[str, Any] = dict.fromkeys(COMPANYS_OWN, Raw)
