@@ -15,6 +15,8 @@ from benchmarks.measuring import measure
 from benchmarks.outputs import differences, summary
 from benchmarks.service import Service
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_the_contenders_store_the_same(tmp_path, monkeypatch, capsys):
     """Growth has the nights, over three copies of what was read."""
@@ -68,6 +70,12 @@ def test_what_contenders_stored_is_compared(tmp_path):
 
 
 def test_the_docs_show_how_to_choose_every_benchmark():
-    text = (Path(__file__).parents[2] / "docs" / "explanation" / "benchmarks.md").read_text()
+    text = (ROOT / "docs" / "explanation" / "benchmarks.md").read_text()
     commands = [quoted or bare for quoted, bare in re.findall(r'make bench BENCH=(?:"([^"]*)"|([\w-]+))', text)]
     assert {name for command in commands for name in parser().parse_args(command.split()).benchmarks} == set(NAMES)
+
+
+def test_the_comparison_reads_what_the_pinned_dlt_stores():
+    """A newer DuckDB writes files that an older one does not open."""
+    lists = ((ROOT / ".requirements" / f"{name}.txt").read_text() for name in ("dev", "bench"))
+    assert len({re.findall(r"^duckdb==(\d+\.\d+)", pinned, re.MULTILINE)[0] for pinned in lists}) == 1
