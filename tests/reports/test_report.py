@@ -33,6 +33,7 @@ def shown(path) -> str:
     return unescape(path.read_text())
 
 
+@pytest.mark.proof
 def test_the_page_shows_charts_and_what_to_do(bench, sandbox):
     report, path = bench.begin(sandbox, with_report), bench.layout.report
     text = shown(path)

@@ -126,6 +126,7 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
     assert [(covered.start, covered.end) for covered in bench.store.covered()] == [DAY]
 
 
+@pytest.mark.proof
 def test_a_slice_waits_until_what_earlier_runs_read_is_loaded(synced, sandbox, settings_for):
     """As after a killed load, or with an older lake: the tables lack a shipment that is gone by now."""
     one_page(synced, sandbox, settings_for)

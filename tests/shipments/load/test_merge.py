@@ -46,6 +46,7 @@ def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(synced,
             assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]
 
 
+@pytest.mark.proof
 def test_rows_that_do_not_add_up_are_not_merged(synced, sandbox, tmp_path):
     """Not in part either: a window is merged with its receipt or not at all. A rebuild mends them."""
     let_pass(sandbox.sandbox, seconds=3600, changed=100, new=20)

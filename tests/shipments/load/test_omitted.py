@@ -140,6 +140,7 @@ def is_omitted(name: str, column: str, data: OmittedData) -> bool:
     return column in columns or any(one.startswith(f"{column}_") or column.startswith(f"{one}_") for one in columns)
 
 
+@pytest.mark.proof
 def test_what_the_service_does_not_send_stays_as_it_is(synced, sandbox):
     """A service that ignores field selection for a night, then leaves ``included`` out, empties nothing."""
     before = shown(synced)
