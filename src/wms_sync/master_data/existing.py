@@ -34,8 +34,8 @@ from wms_sync.targets.target import Target
 
 QUERY_BY_TYPE = {
     **{kind.type: kind.query for kind in KINDS if kind.query is not None},
-    "Merchant": "shown/merchants.sql",
-    "Warehouse": "shown/warehouses.sql",
+    "Merchant": "objects/merchants.sql",
+    "Warehouse": "objects/warehouses.sql",
 }
 """The SQL file that finds objects by natural key in the published file, by the service's word for the kind."""
 KIND_BY_TYPE = {kind.type: kind for kind in KINDS}
@@ -159,7 +159,7 @@ def _in_shipments(target: Target, wanted: Keys) -> Things:
         return things
     with target.published() as connection:
         for type_ in wanted.keys() & QUERY_BY_TYPE.keys():
-            query = sql_files.read("known/asked_for.sql").format(shown=sql_files.read(QUERY_BY_TYPE[type_]))
+            query = sql_files.read("queries/objects_by_key.sql").format(objects=sql_files.read(QUERY_BY_TYPE[type_]))
             rows: list[Any] = connection.execute(query, {"keys": sorted(wanted[type_])}).fetchall()
             for key, id_, type_shown, *rest in rows:
                 things[type_, key] = (*things.get((type_, key), ()), ExistingObject(id_, type_shown or type_, *rest))

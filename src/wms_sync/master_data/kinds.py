@@ -258,7 +258,7 @@ PRODUCTS = Kind(
     not_sendable=dict.fromkeys(("weight.unit", "dimensions.unit", "volume.unit"), _NO_UNIT),
     aliases=_VENDOR_COLUMNS,
     not_carried=_NOT_CARRIED,
-    query="shown/products.sql",
+    query="objects/products.sql",
     merchant_method=MerchantMethod("product.search", "sku", ("product_id", "id"), types=("Packaging", "Product")),
 )
 _RETAILER: Fields = {
@@ -294,7 +294,7 @@ RETAILERS = Kind(
     bodies={"Retailer": _RETAILER},
     read_only=frozenset({"id", "created_at", "updated_at"}),
     inactive="archived",
-    query="shown/retailers.sql",
+    query="objects/retailers.sql",
     merchant_method=MerchantMethod("retailer.list", "code", ("retailer_id", "id")),
 )
 

@@ -168,8 +168,8 @@ def settle_creates(connection: duckdb.DuckDBPyConnection, ledger: PushLedger, se
     if service is None or all(entry.seen_at is not None for entry in entries):
         return
     given = {"service": service, "clocks_differ": CLOCKS_DIFFER}
-    shown = "\nunion all\n".join(f"({sql_files.read(path)})" for path in sql_files.listed("shown"))
-    rows = connection.execute(sql_files.read("known/pushed_and_seen.sql").format(shown=shown), given).fetchall()
+    objects = "\nunion all\n".join(f"({sql_files.read(path)})" for path in sql_files.listed("objects"))
+    rows = connection.execute(sql_files.read("queries/pushed_and_seen.sql").format(objects=objects), given).fetchall()
     if rows:
         ledger.record_sightings([Sighting(service, kind, key, id_, seen_at) for kind, key, id_, seen_at in rows])
         replace_rows(connection, "push_ledger", ledger.all())
@@ -182,7 +182,7 @@ def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimez
         for warehouse in records(connection.execute(sql_files.read("queries/warehouses.sql")))
     }
     given = {"ids": list(wanted), "timezones": list(wanted.values())}
-    connection.execute(sql_files.read("known/warehouse_timezones.sql"), given)
+    connection.execute(sql_files.read("queries/warehouse_timezones.sql"), given)
     now = datetime.now(UTC)
     replace_rows(connection, "timezones", [offset for zone in zones.used for offset in offsets(zone, now)])
 

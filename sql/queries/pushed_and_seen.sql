@@ -1,9 +1,9 @@
 -- grain: one row per create in the ledger whose object appears in the tables for the first time
 -- keys: kind, key
--- source: ops.push_ledger, and all queries in sql/shown
+-- source: ops.push_ledger, and all queries in sql/objects
 -- notes: matches by id, or by natural key if no answer gave the id. A key that is not unique proves a create only if
 --     exactly one object with that key was created since the create was sent
-with shown as ({shown}),
+with objects as ({objects}),
 
 unseen as (
     select
@@ -22,27 +22,27 @@ matched as (
     select
         unseen.kind,
         unseen.key,
-        shown.id,
-        shown._extracted_at
+        objects.id,
+        objects._extracted_at
     from unseen
-    inner join shown
+    inner join objects
         on
-            unseen.kind = shown.kind
-            and unseen.remote_id = shown.id
+            unseen.kind = objects.kind
+            and unseen.remote_id = objects.id
     union all
     select
         unseen.kind,
         unseen.key,
-        shown.id,
-        shown._extracted_at
+        objects.id,
+        objects._extracted_at
     from unseen
-    inner join shown
+    inner join objects
         on
-            unseen.kind = shown.kind
-            and unseen.key = shown.key
+            unseen.kind = objects.kind
+            and unseen.key = objects.key
     where
         unseen.remote_id is null
-        and (shown.is_unique or shown.created_at >= unseen.intended_at - $clocks_differ)
+        and (objects.is_unique or objects.created_at >= unseen.intended_at - $clocks_differ)
 )
 
 select
