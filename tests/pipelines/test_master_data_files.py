@@ -213,7 +213,7 @@ STORIES: dict[str, list[Step]] = {
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_which_files_are_requested_and_when(watching, story):
-    """After the first sync. Of a push that did not end nobody knows how far the others came."""
+    """After the first sync. If a push did not end, nobody knows how far the other files came."""
     watching.loaded(at=datetime(2026, 3, 2, tzinfo=UTC))
     for happens, settings, expected in story:
         happens(watching)

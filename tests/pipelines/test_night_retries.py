@@ -79,7 +79,14 @@ NIGHTS: dict[str, tuple[float, dict[str, str], dict[str, str], int, str, str]] =
     # it ends, and why it fails
     "the service is back": (20, {}, BY_SCHEDULE, 4, "succeeded", ""),
     "the service stays down": (1000, {}, BY_SCHEDULE, 9, "failed", "may not be the service"),
-    "what waiting does not mend": (0, {"api_token": "wrong-token"}, BY_SCHEDULE, 0, "failed", "WMS_API_TOKEN"),
+    "what waiting does not mend": (
+        0,
+        {"api_token": "wrong-token"},
+        BY_SCHEDULE,
+        0,
+        "failed",
+        "refused the token (401). It is wrong, expired or lacks permission: check WMS_API_TOKEN",
+    ),
     "what a person started": (1, {}, {}, 0, "failed", "503"),
     "another schedule": (1, {}, {SCHEDULE: "maintenance"}, 0, "failed", "503"),
 }
@@ -87,7 +94,7 @@ NIGHTS: dict[str, tuple[float, dict[str, str], dict[str, str], int, str, str]] =
 
 @pytest.mark.parametrize(("minutes", "changes", "tags", "retries", "outcome", "why"), NIGHTS.values(), ids=NIGHTS)
 def test_what_is_tried_again(late, service, instance, receiver, minutes, changes, tags, retries, outcome, why):
-    """In the same run, which is told once when nothing is tried again, without a secret."""
+    """In the same run. Its one alert is sent once nothing is tried again, and shows no secret."""
     settings = late(**changes)
     built = definitions.build(settings, RunResource(settings, pauses=SHORT))
     service.sandbox.intercept = down_for(minutes)
