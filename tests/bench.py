@@ -42,9 +42,9 @@ from wms_sync.shipments.load.refresh import RefreshReport, refresh
 from wms_sync.shipments.read.reader import Reading, ReadReport
 from wms_sync.state.engine import open_engine
 from wms_sync.state.holder import WRITER, Held, Holder
+from wms_sync.state.leases import Lease
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import Run, StateStore
-from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import make_private
 from wms_sync.targets.opening import open_for_writing
 from wms_sync.upkeep.recovery import recover_state, recovered
@@ -94,9 +94,9 @@ def settings_in(folder: Path, service: Service, **overrides: object) -> Settings
 
 
 def store_at(url: str, folder: Path, what: str = WRITER) -> StateStore:
-    """A state store in a turn without its lock, for tests that are alone with their data folder."""
+    """A state store with a lease but without its lock, for tests that are alone with their data folder."""
     engine, held = open_engine(url), Held(what, Holder("test", None, os.getpid(), "this host", NOW))
-    return StateStore(engine, Turn.taken(engine, Layout(folder), held))
+    return StateStore(engine, Lease.taken(engine, Layout(folder), held))
 
 
 def let_pass(sandbox: Sandbox, **passes: Any) -> None:
@@ -124,7 +124,7 @@ def logged() -> Iterator[list[str]]:
 
 
 def opened_store(settings: Settings) -> StateStore:
-    """The state store, to be written in a turn that is taken for it."""
+    """The state store, with a lease that is taken for it."""
     empty_state(settings)
     return store_at(settings.database_url, settings.data_dir)
 

@@ -38,7 +38,7 @@ def unrecorded_run(settings: Settings, purpose: str, *, from_scratch: bool = Fal
     with (
         lock_of(url, layout).hold(purpose, run_id=purpose) as held,
         StateStore.opened(url) as opened,
-        opened.in_turn(layout, held) as store,
+        opened.leased(layout, held) as store,
         recovered(settings, store, purpose, from_scratch=from_scratch) as run,
     ):
         yield run

@@ -44,7 +44,7 @@ COMMANDS = [
 
 
 def files(folder: Path) -> dict[str, object]:
-    """Return what is in every file but the state store and those of a turn."""
+    """Return what is in every file but the state store and those of a lease."""
     return {
         str(path): path.read_bytes()
         for path in folder.rglob("*")

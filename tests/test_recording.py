@@ -38,7 +38,7 @@ def test_a_record_is_written_under_the_lock(bench):
         for step in ("read", "load"):
             with recording.phase(step, counts=counts, end=lambda: SUCCEEDED) as mine:
                 me = lock.holder()
-                assert {str(holder)[:19] for holder in (mine.turn.row, me)} == {"backfill (run run, "}
+                assert {str(holder)[:19] for holder in (mine.lease.row, me)} == {"backfill (run run, "}
                 assert [record.outcome for record in records.as_they_are(bench.layout)] == ["running"]
             assert (held.pop(), lock.holder()) == (me, None)
         [record] = records.newest(5)

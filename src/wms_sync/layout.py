@@ -126,9 +126,9 @@ class Layout(Struct, frozen=True):
         return Layout(self.work / "restored")
 
     @property
-    def turns(self) -> Path:
+    def leases(self) -> Path:
         """Return the folder with a folder for each run that writes. A run moves finished files out by renaming them."""
-        return self.work / "turns"
+        return self.work / "leases"
 
     def lock(self, what: str) -> Path:
         """Return the path of the lock file for work that only one process may do at a time."""

@@ -28,11 +28,11 @@ from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.holder import WRITER
+from wms_sync.state.leases import taking_lease
 from wms_sync.state.lock import lock_of
 from wms_sync.state.run_records import Outcome, RunRecord, lock_for
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import taking_turn
 from wms_sync.storage.durable import unusable
 from wms_sync.upkeep.recovery import keep_creates_elsewhere, recover_state
 
@@ -143,9 +143,9 @@ class Recording:
                     store = self._opened()
                     self._start()
                     self._phase, self._since, self._counts = name, monotonic(), counts
-                    turn = stack.enter_context(taking_turn(store.engine, layout, held))
-                    writing = StateStore(store.engine, turn)
-                    with turn.explaining():
+                    lease = stack.enter_context(taking_lease(store.engine, layout, held))
+                    writing = StateStore(store.engine, lease)
+                    with lease.explaining():
                         yield writing
                 ended = end()
             except BaseException as error:
@@ -224,7 +224,7 @@ class Recording:
         """Write a snapshot. If that fails, note it for a finding: the outcome of the run stays."""
         layout = self._settings.layout
         try:
-            with layout.files.in_turn(store.turn):
+            with layout.files.held_by(store.lease):
                 if lock_for(self._purpose) != WRITER:
                     keep_creates_elsewhere(layout, store)
                 write_snapshot(layout, store)

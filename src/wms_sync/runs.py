@@ -113,52 +113,52 @@ class Operation:
 
     def sync(self) -> None:
         """Read what is not covered yet, and some old shipments for the audit; then load the tables."""
-        with self._turn(SYNC, phase="read") as run:
+        with self._writing(SYNC, phase="read") as run:
             self._read_changes(run)
             self._then_load(run)
 
     def backfill(self, days: Interval) -> None:
         """Read whole days again, and load the tables."""
-        with self._turn(_purpose_of(days), phase="read") as run:
+        with self._writing(_purpose_of(days), phase="read") as run:
             self._read_days(run, days)
             self._then_load(run)
 
     def read_changes(self) -> ReadReport:
         """Read what ``sync`` reads, without loading it; ``load`` does that."""
-        with self._turn(SYNC, phase="read") as run:
+        with self._writing(SYNC, phase="read") as run:
             return self._read_changes(run)
 
     def read_days(self, days: Interval) -> ReadReport:
         """Read what ``backfill`` reads, without loading it; ``load`` does that."""
-        with self._turn(_purpose_of(days), phase="read") as run:
+        with self._writing(_purpose_of(days), phase="read") as run:
             return self._read_days(run, days)
 
     def load(self) -> RefreshReport:
         """Load every landed window that is not in the tables yet, whichever run read it."""
-        with self._turn(LOADING, phase="load") as run:
+        with self._writing(LOADING, phase="load") as run:
             return self._load(run, refresh)
 
     def rebuild(self) -> RefreshReport:
         """Rebuild every table without requests, from Parquet files where raw pages were dropped."""
-        with self._turn("rebuild", phase="rebuild", from_scratch=True) as run:
+        with self._writing("rebuild", phase="rebuild", from_scratch=True) as run:
             return self._load(run, rebuild)
 
     def maintain(self) -> Maintained | None:
         """Merge the files of a lake, without a request to the service."""
-        with self._turn(MAINTENANCE, phase="maintain") as run:
-            self.maintained = done = target_of(run.settings).maintain(run.turn, KEPT_SNAPSHOTS)
+        with self._writing(MAINTENANCE, phase="maintain") as run:
+            self.maintained = done = target_of(run.settings).maintain(run.lease, KEPT_SNAPSHOTS)
             return done
 
     def forget(self, order_ids: Sequence[int]) -> None:
         """Forget these orders, after a ``forget`` that was interrupted; then rewrite the report."""
-        with self._turn(FORGET, phase=FORGET) as run:
+        with self._writing(FORGET, phase=FORGET) as run:
             if order_ids:
                 self.forgotten = forget(run, order_ids)
             remake_report(run)
 
     def take_off(self, order_ids: Sequence[int]) -> None:
         """Take these orders off the list of forgotten orders."""
-        with self._turn(FORGET, phase=FORGET) as run:
+        with self._writing(FORGET, phase=FORGET) as run:
             take_off_list(run.layout, run.store, order_ids)
 
     def _read_changes(self, run: Run) -> ReadReport:
@@ -191,7 +191,7 @@ class Operation:
             )
 
     @contextmanager
-    def _turn(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:
+    def _writing(self, purpose: str, *, phase: str, from_scratch: bool = False) -> Iterator[Run]:
         """Hold the writer's lock inside the block, whose first phase is ``phase``.
 
         Write the report after a load, so that its findings include those of this run.
@@ -214,7 +214,7 @@ class Operation:
             self.page = report_load(self.settings, self.refreshed, self.findings)
 
     def _then_load(self, run: Run) -> None:
-        assert self._recording is not None  # noqa: S101 - `_turn` has created it
+        assert self._recording is not None  # noqa: S101 - `_writing` has created it
         self._recording.next_phase("load")
         self._load(run, refresh)
 

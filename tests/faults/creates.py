@@ -43,7 +43,7 @@ FAULTS = (
         "a push that was overtaken goes on sending",
         (ONE, '`make soak SOAK="-k overtaken"`'),
         "src/wms_sync/master_data/push.py",
-        "policy=policy, allowed=store.turn.check, transport=transport) as api",
+        "policy=policy, allowed=store.lease.check, transport=transport) as api",
         "policy=policy, transport=transport) as api",
         ("tests/survival/test_taking_over.py::test_a_push_that_was_overtaken_sends_no_create",),
     ),

@@ -1,6 +1,6 @@
 """Every fault, group by group."""
 
-from tests.faults import backups, content, creates, disclosure, fetching, loading, recovery, transport, turns
+from tests.faults import backups, content, creates, disclosure, fetching, leases, loading, recovery, transport
 
 FAULTS = (
     *fetching.FAULTS,
@@ -8,7 +8,7 @@ FAULTS = (
     *content.FAULTS,
     *loading.FAULTS,
     *creates.FAULTS,
-    *turns.FAULTS,
+    *leases.FAULTS,
     *recovery.FAULTS,
     *backups.FAULTS,
     *disclosure.FAULTS,

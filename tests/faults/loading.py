@@ -75,8 +75,8 @@ FAULTS = (
         "the published file is written in place",
         (READERS, "the disk is full", '`make soak SOAK="-k readers"`'),
         "src/wms_sync/targets/file.py",
-        "        self._turn.put_in_place(self._private, self._layout.published)\n",
-        "        self._turn.check()\n        self._layout.published.touch()\n"
+        "        self._lease.put_in_place(self._private, self._layout.published)\n",
+        "        self._lease.check()\n        self._layout.published.touch()\n"
         "        self._layout.published.chmod(0o600)\n"
         "        self._layout.published.write_bytes(self._private.read_bytes())\n",
         ("tests/survival/test_readers.py::test_readers_see_published_states_without_errors",),
@@ -85,9 +85,9 @@ FAULTS = (
         "the published file is away while it is replaced",
         (READERS,),
         "src/wms_sync/targets/file.py",
-        "        self._turn.put_in_place(self._private, self._layout.published)\n",
+        "        self._lease.put_in_place(self._private, self._layout.published)\n",
         "        self._layout.published.unlink(missing_ok=True)\n"
-        "        self._turn.put_in_place(self._private, self._layout.published)\n",
+        "        self._lease.put_in_place(self._private, self._layout.published)\n",
         ("tests/survival/test_readers.py::test_readers_see_published_states_without_errors",),
     ),
     Fault(

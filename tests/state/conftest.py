@@ -11,7 +11,7 @@ from wms_sync.state.store import StateStore
 
 @pytest.fixture
 def store(url, tmp_path) -> Iterator[StateStore]:
-    """One in a turn."""
+    """One with a lease."""
     with store_at(url, tmp_path) as opened:
         yield opened
 

@@ -57,7 +57,7 @@ def test_a_lost_session_rolls_back_and_is_replaced(postgres_url, tmp_path, optio
         with (
             lock_of(postgres_url, layout).hold("the night", run_id="one") as held,
             StateStore.opened(postgres_url + options) as opened,
-            opened.in_turn(layout, held) as store,
+            opened.leased(layout, held) as store,
         ):
             store.observe(name, 1, "before")
             with store._transaction() as connection:

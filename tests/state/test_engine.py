@@ -96,7 +96,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.layout import Layout
 from wms_sync.state.holder import Held, Holder
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 
 with tempfile.TemporaryDirectory() as name:
     folder, me = Path(name), Held("writer", Holder.now("test"))
@@ -110,7 +110,7 @@ with tempfile.TemporaryDirectory() as name:
     try:
         with StateStore.opened(url) as store:
             print("windows", store.windows())
-            Turn.taken(store.engine, Layout(folder), me)
+            Lease.taken(store.engine, Layout(folder), me)
     except WmsSyncError as error:
         print(type(error).__name__, error)
     if os.getuid() == 0:

@@ -31,11 +31,11 @@ def filled(store: StateStore) -> Snapshot:
 
 
 def test_what_is_put_back_is_what_was_read(store, tmp_path):
-    """Every table but three: the ledger and the turns of this store stay, the installation has become the head."""
+    """Every table but three: the ledger and the leases of this store stay, the installation has become the head."""
     with store_at(f"sqlite:///{tmp_path}/filled.db", tmp_path / "filled") as other:
         snapshot = filled(other)
     every = {table.name for table in METADATA.sorted_tables}
-    assert every - snapshot.tables.keys() == {"turns", "push_ledger", "installation"}
+    assert every - snapshot.tables.keys() == {"leases", "push_ledger", "installation"}
     assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "read_plans"}
     assert snapshot.installation.snapshot == 1
     store.ledger.record([intent("a")])
@@ -46,28 +46,28 @@ def test_what_is_put_back_is_what_was_read(store, tmp_path):
         assert again.installation.snapshot == number
         assert replace(again, installation=snapshot.installation) == snapshot
     assert store.ledger.all() == (intent("a"),)
-    store.turn.check()
+    store.lease.check()
 
 
 def test_a_higher_number_has_all_that_a_lower_one_has(store, url, tmp_path):
     """A push and a sync that end at the same moment: each records something, then takes its snapshot."""
     filled(store)
-    turns = [store_at(url, tmp_path, what) for what in ("push-products", "push-retailers", "push-location-tags")]
+    stores = [store_at(url, tmp_path, what) for what in ("push-products", "push-retailers", "push-location-tags")]
 
     def ends(number: int) -> tuple[int, int, int]:
-        mine = turns[number % len(turns)]
+        mine = stores[number % len(stores)]
         mine.observe(f"push {number}", 1, "-")
         taken = mine.snapshots.take()
         seen = {row["name"] for row in taken.tables["observations"]}
         assert f"push {number}" in seen
         return taken.installation.snapshot, len(seen), number
 
-    with ThreadPoolExecutor(len(turns)) as pool:
+    with ThreadPoolExecutor(len(stores)) as pool:
         taken = sorted(pool.map(ends, range(30)))
     assert [number for number, *_ in taken] == list(range(2, 32)), "no number is given twice"
     assert [seen for _, seen, _ in taken] == sorted(seen for _, seen, _ in taken)
-    for turn in turns:
-        turn.close()
+    for store_of_kind in stores:
+        store_of_kind.close()
 
 
 def test_the_newest_two_are_kept_and_the_newest_readable_one_counts(store, tmp_path):

@@ -67,22 +67,22 @@ def test_the_next_machine_continues_the_lake(sandbox, settings, keys, lakes, tmp
     assert not settings.layout.lake.exists()
 
     orphan = "lake/main/orders/of-a-killed-load.parquet"
-    with unrecorded_run(settings, "maintenance") as run, closing(opened_for_writing(settings, run.turn)) as connection:
-        settings.layout.files.replace(run.turn, orphan, b"PAR1")
+    with unrecorded_run(settings, "maintenance") as run, closing(opened_for_writing(settings, run.lease)) as connection:
+        settings.layout.files.replace(run.lease, orphan, b"PAR1")
         of_earlier_snapshots = len(in_lake(keys)) - sum(table.files for table in tables_of(settings))
-        assert delete_replaced(settings, connection, run.turn, timedelta(days=1)) == 0
-        assert delete_replaced(settings, connection, run.turn, AT_ONCE) == of_earlier_snapshots > 1
+        assert delete_replaced(settings, connection, run.lease, timedelta(days=1)) == 0
+        assert delete_replaced(settings, connection, run.lease, AT_ONCE) == of_earlier_snapshots > 1
     assert (orphan in keys(), len(in_lake(keys))) == (False, sum(table.files for table in tables_of(settings)))
 
     other = settings.model_copy(update={"state_url": SecretStr(lakes.new()), "data_dir": tmp_path / "other"})
     with unrecorded_run(other, "sync") as run:  # another installation, by mistake in the same place
-        opened_for_writing(other, run.turn).close()
+        opened_for_writing(other, run.lease).close()
     before = in_lake(keys)
     with (
         unrecorded_run(settings, "sync") as run,
         pytest.raises(LakeReplaced, match=r"that of the database t.*/lake\.json\)") as error,
     ):
-        Lake(settings).maintain(run.turn, AT_ONCE)
+        Lake(settings).maintain(run.lease, AT_ONCE)
     foretold = [finding.text for finding in findings_of(settings) if finding.name == "elsewhere"]
     assert (foretold, in_lake(keys)) == ([str(error.value)], before)
 
@@ -114,7 +114,7 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
             with pytest.raises(client.exceptions.ClientError, match="AccessDenied"):
                 refused()
 
-    with unrecorded_run(settings, "sync") as run, closing(opened_for_writing(settings, run.turn)) as connection:
+    with unrecorded_run(settings, "sync") as run, closing(opened_for_writing(settings, run.lease)) as connection:
         connection.execute("update pii.order_addresses set last_name = last_name")  # an earlier snapshot has it too
     order = an_order_at_an_end(settings.database_url)
     mark = (MARK % order).encode()
@@ -146,18 +146,18 @@ def test_a_pod_has_a_role_instead_of_keys(sandbox, settings, s3, monkeypatch, tm
         let_pass(sandbox.sandbox, seconds=7200, changed=15, new=5)
         run_sync(settings)
         with unrecorded_run(settings, "sync") as run:
-            with Lake(settings).load(run.turn) as loading:
+            with Lake(settings).load(run.lease) as loading:
                 for _ in range(2):
                     expire()
                     with loading.session() as session:
                         session.connection.execute("update main.orders set status = status")
                 expire()
                 loading.publish()
-            with closing(opened_for_writing(settings, run.turn)) as connection:
+            with closing(opened_for_writing(settings, run.lease)) as connection:
                 expire()
-                assert put_together(settings, connection, run.turn, of_shipments) == {("main", "shipments")}
+                assert put_together(settings, connection, run.lease, of_shipments) == {("main", "shipments")}
                 expire()
-                assert delete_replaced(settings, connection, run.turn, AT_ONCE)
+                assert delete_replaced(settings, connection, run.lease, AT_ONCE)
         with connected(lines_of_owner(settings)) as connection:
             expire()
             connection.execute(find_keys(settings))

@@ -14,7 +14,7 @@ from wms_sync.errors import SettingsError
 from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.state.errors import TakenOver
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 from wms_sync.storage.bucket import Listing
 from wms_sync.storage.files import (
     Files,
@@ -33,9 +33,9 @@ RECORD = "raw/shipments/w/dropped.json"
 
 
 @pytest.fixture
-def turn(tmp_path):
+def lease(tmp_path):
     with store_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data") as store:
-        yield store.turn
+        yield store.lease
 
 
 @pytest.fixture(params=["folder", "s3", "file"])
@@ -51,35 +51,35 @@ def opened(in_bucket: dict[str, object], tmp_path: Path, name: str = "copies") -
     return bucket_files(str(in_bucket["files_url"]), str(in_bucket["files_endpoint"]), tmp_path / name)
 
 
-def test_files_are_put_read_listed_and_deleted(files: Files, turn):
-    with files.in_turn(turn):
-        key = files.put(turn, PAGE, b"page")
+def test_files_are_put_read_listed_and_deleted(files: Files, lease):
+    with files.held_by(lease):
+        key = files.put(lease, PAGE, b"page")
         assert (key, unmarked(key)) == (files.named(PAGE, b"page"), PAGE)
-        assert files.put(turn, PAGE, b"page") == key, "a repetition changes nothing"
+        assert files.put(lease, PAGE, b"page") == key, "a repetition changes nothing"
         assert (files.get(key), files.size(key)) == (b"page", 4)
         assert [Path(path).read_bytes() for path in files.local([key, key])] == [b"page"] * 2
-        files.replace(turn, RECORD, b"one")
-        files.replace(turn, RECORD, b"another")
+        files.replace(lease, RECORD, b"one")
+        files.replace(lease, RECORD, b"another")
         assert files.get(RECORD) == b"another"
         assert files.names("raw/shipments/w") == sorted([RECORD.rpartition("/")[2], key.rpartition("/")[2]])
         files.release("raw/shipments/w")
-        files.delete(turn, key)
-        files.delete(turn, key)
+        files.delete(lease, key)
+        files.delete(lease, key)
         assert (files.size(key), files.names("raw/shipments")) == (None, ["w"])
         with pytest.raises(FileNotFoundError):
             files.get(key)
-        files.delete(turn, "raw/shipments/w")
+        files.delete(lease, "raw/shipments/w")
         assert (files.names("raw/shipments"), files.size(RECORD)) == ([], None)
 
 
-def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, turn):
+def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, lease):
     """What another has deleted since the bucket was listed is missing."""
     files, other = opened(in_bucket, tmp_path), opened(in_bucket, tmp_path, "other")
     sha256 = hashlib.sha256(b"page").hexdigest()
-    with files.in_turn(turn):
-        key = files.put(turn, PAGE, b"page")
+    with files.held_by(lease):
+        key = files.put(lease, PAGE, b"page")
         assert files.size(key) == 4
-        other.delete(turn, key)
+        other.delete(lease, key)
         records = ((4, sha256), (5, sha256), (4, "another"), (None, None))
         assert [difference(files, key, *record) for record in records] == [
             "it is missing",
@@ -87,7 +87,7 @@ def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, turn):
             "it is missing",
             None,
         ]
-        key = files.put(turn, PAGE.replace("00001", "00002"), b"page")
+        key = files.put(lease, PAGE.replace("00001", "00002"), b"page")
         assert [difference(files, key, *record) for record in records] == [
             None,
             "it has 4 bytes instead of 5",
@@ -97,22 +97,22 @@ def test_a_file_is_compared_with_its_record(in_bucket, tmp_path, turn):
         assert difference(files, RECORD, None, None) == "it is missing"
 
 
-def test_files_of_the_workplace_are_kept(files: Files, turn):
-    """Also without the turn that made them."""
+def test_files_of_the_workplace_are_kept(files: Files, lease):
+    """Also without the lease that made them."""
     wanted = [f"parquet/{table}/w-00001.parquet" for table in ("orders", "shipments")]
-    with files.in_turn(turn):
+    with files.held_by(lease):
         for key in wanted:
-            made = files.workplace(turn) / key
+            made = files.workplace(lease) / key
             made.parent.mkdir(parents=True)
             made.write_bytes(key.encode())
-        kept = files.keep(turn, wanted)
+        kept = files.keep(lease, wanted)
         assert [files.get(key).decode() for key in kept] == wanted
     assert [unmarked(key) for key in kept] == wanted
     assert [Path(path).read_text() for path in files.local(kept)] == wanted
 
 
-class Suspended(Turn):
-    """A turn that is suspended after its first check; ``meanwhile`` happens then."""
+class Suspended(Lease):
+    """A lease that is suspended after its first check; ``meanwhile`` happens then."""
 
     meanwhile: Callable[[], object] | None = None
 
@@ -121,14 +121,14 @@ class Suspended(Turn):
         happens()
 
 
-def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, turn):
+def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, lease):
     files, after = opened(in_bucket, tmp_path), opened(in_bucket, tmp_path, "next")
-    files.replace(turn, RECORD, b"before")
+    files.replace(lease, RECORD, b"before")
     other = PAGE.replace("00001", "00002")
-    old = files.put(turn, other, b"old")
-    stale = Suspended(turn.engine, turn.layout, turn.row)
+    old = files.put(lease, other, b"old")
+    stale = Suspended(lease.engine, lease.layout, lease.row)
     with store_at(f"sqlite:///{tmp_path}/state.db", tmp_path / "data") as store:
-        successor = store.turn
+        successor = store.lease
         stale.meanwhile = lambda: after.put(successor, PAGE, b"new")
         left = files.put(stale, PAGE, b"old")
         assert after.get(after.named(PAGE, b"new")) == b"new"
@@ -145,13 +145,13 @@ def test_a_stale_writer_changes_nothing_of_its_successor(in_bucket, tmp_path, tu
             files.put(stale, PAGE, b"older")
 
 
-def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, turn, s3):
+def test_other_content_under_the_name_is_not_overwritten(in_bucket, tmp_path, lease, s3):
     files = opened(in_bucket, tmp_path)
     client_of(s3).put_object(
         Bucket="wms", Key=prefix_of(in_bucket) + files.named(PAGE, b"page"), Body=b"of somebody else"
     )
     with pytest.raises(NameTaken, match="its own prefix"):
-        files.put(turn, PAGE, b"page")
+        files.put(lease, PAGE, b"page")
 
 
 @pytest.mark.parametrize("name", ["raw/shipments//page", "raw/shipments/../../page"])
@@ -195,7 +195,7 @@ def test_credentials_with_a_line_break_are_named(name, scheme, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("status", [403, 301, 404])
-def test_a_store_that_refuses_is_named(status, in_bucket, tmp_path, turn):
+def test_a_store_that_refuses_is_named(status, in_bucket, tmp_path, lease):
     asked: list[str] = []
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
@@ -209,7 +209,7 @@ def test_a_store_that_refuses_is_named(status, in_bucket, tmp_path, turn):
             FilesUnavailable, match=r"s3://wms/.* could not be written .*its region, the credentials"
         ) as caught,
     ):
-        bucket_files("s3://wms/refused", address, tmp_path).put(turn, PAGE, b"page")
+        bucket_files("s3://wms/refused", address, tmp_path).put(lease, PAGE, b"page")
     assert len(asked) == 1, "what is refused is not requested again"
     assert isinstance(caught.value, FilesRefused) == (status != 301), "to wait for that mends nothing"
 

@@ -80,7 +80,7 @@ def test_the_next_machine_continues_after_an_outage(service, settings, beside, s
     landed = recorded(settings)
     with unrecorded_run(settings, "sync") as run:
         run.layout.files.put(
-            run.turn, f"{next(iter(landed)).rpartition('/')[0]}/page-99999.json.gz", b"of a killed run"
+            run.lease, f"{next(iter(landed)).rpartition('/')[0]}/page-99999.json.gz", b"of a killed run"
         )
     shutil.rmtree(settings.data_dir)
 
@@ -159,8 +159,8 @@ def test_a_killed_forget_is_finished(beside, moved, keys):
         before = {key: files.get(key) for key in keys() if key.endswith(".parquet")}
         assert forget(run, [order]).parquet_files
         for key in {key for key in keys() if key.endswith(".parquet")} - before.keys():
-            files.delete(run.turn, key)
-        put = [files.put(run.turn, key, content) for key, content in before.items() if key not in keys()]
+            files.delete(run.lease, key)
+        put = [files.put(run.lease, key, content) for key, content in before.items() if key not in keys()]
         assert forget(run, [order]).parquet_files == len(put) > 0
         assert forget(run, [order]).parquet_files == 0
     assert not verify(moved).damaged

@@ -2,7 +2,7 @@
 
 Nothing of the product knows of this. The interpreter tells of each call of a function written in C and of its return
 (``sys.setprofile``); those that change files, commit or send a create, on behalf of the library, are moments. A
-moment's name is who did it: ``land > Turn.write_whole > Turn.put_in_place > put_in_place: before replace``.
+moment's name is who did it: ``land > Lease.write_whole > Lease.put_in_place > put_in_place: before replace``.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ from tests.master_data.conftest import pushed
 from tests.survival.moments import watched
 from wms_sync.master_data.kinds import PRODUCTS
 
-PUT = "Turn.put_in_place > put_in_place: before replace"
+PUT = "Lease.put_in_place > put_in_place: before replace"
 COMMIT = "StatePart._execute > Guarded._transaction: before commit"
 STEPS = {
     "a page is on disk under its name when it is recorded": (
-        "land > FolderFiles.put > Turn.write_whole > write_synced: after fsync",
-        f"FolderFiles.put > Turn.write_whole > {PUT}",
-        "Turn.write_whole > Turn.put_in_place > put_in_place > sync: after fsync",
+        "land > FolderFiles.put > Lease.write_whole > write_synced: after fsync",
+        f"FolderFiles.put > Lease.write_whole > {PUT}",
+        "Lease.write_whole > Lease.put_in_place > put_in_place > sync: after fsync",
         f"WindowReader._land > StateStore.record_page > {COMMIT}",
     ),
     "a Parquet file is on disk before it gets its name": (
@@ -29,7 +29,7 @@ STEPS = {
         f"Refresh._load > FileLoad.publish > {PUT}",
     ),
     "a window counts as loaded once its rows are published": (
-        "Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: after replace",
+        "Refresh._load > FileLoad.publish > Lease.put_in_place > put_in_place: after replace",
         f"Refresh._load > StateStore.mark_loaded > {COMMIT}",
     ),
 }

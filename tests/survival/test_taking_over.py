@@ -1,6 +1,6 @@
 """A suspended run that loses its lock: another one takes over, and the first writes nothing.
 
-The moments are those behind which one rename or one transaction is all that is left to do: the look at the turn that
+The moments are those behind which one rename or one transaction is all that is left to do: the look at the lease that
 comes before has been passed. Runs read one page at a time, since one that is suspended in a transaction of the state
 store holds up whoever takes over, as it should. A run of a lake is a pod: its disk is its own and gone afterwards, the
 rest is in PostgreSQL and a store.
@@ -28,13 +28,13 @@ from wms_sync.state.ledger import State
 
 ONE_AT_A_TIME = {"WMS_MAX_PARALLEL_REQUESTS": "1"}
 RECORD = "WindowReader._land > StateStore.record_page > StatePart._execute > Guarded._transaction"
-PUT = "Turn.put_in_place > put_in_place: before replace"
+PUT = "Lease.put_in_place > put_in_place: before replace"
 MERGED = "PendingWindows.merge_next > PendingWindows._merge_batch > Merger.merge > Session.transaction: before commit"
 IN_A_FOLDER = {
-    "a page is landed": ("sync", Moment(f"FolderFiles.put > Turn.write_whole > {PUT}", 4)),
-    "a page was landed": ("sync", Moment(f"FolderFiles.put > Turn.write_whole > {PUT.replace('before', 'after')}", 4)),
+    "a page is landed": ("sync", Moment(f"FolderFiles.put > Lease.write_whole > {PUT}", 4)),
+    "a page was landed": ("sync", Moment(f"FolderFiles.put > Lease.write_whole > {PUT.replace('before', 'after')}", 4)),
     "a page was recorded": ("sync", Moment(f"{RECORD}: after commit", 4)),
-    "a window is closed": ("sync", Moment(f"FolderFiles.replace > Turn.write_whole > {PUT}", 1)),
+    "a window is closed": ("sync", Moment(f"FolderFiles.replace > Lease.write_whole > {PUT}", 1)),
     "a table's file is put in place": ("sync", Moment("_put_in_place > put_in_place: before replace", 5)),
     "windows are merged": ("sync", Moment(MERGED, 1)),
     "the tables are published": ("sync", Moment(f"Refresh._load > FileLoad.publish > {PUT}", 1)),
@@ -76,7 +76,7 @@ IN_A_LAKE = {
     ),
 }
 SHARE = {("folder", "a page is landed"), ("lake", "a load was committed")}
-"""Of ``make proof``; ``tests/state/test_turns.py`` overtakes turns in both kinds of state store, and
+"""Of ``make proof``; ``tests/state/test_leases.py`` overtakes leases in both kinds of state store, and
 ``tests/targets/test_lake.py`` a writer of a lake before its commit."""
 KEPT = """
 select schemaname || '.' || tablename from pg_tables
@@ -170,7 +170,7 @@ def test_a_run_that_was_overtaken_writes_nothing(kind, title, machine, expected)
     late = resumed(process)
     assert re.search(rf"process {overtaking.pid} on .* has taken over.* Run again", late, re.DOTALL), late
     assert machine.state() == made
-    assert list(first.layout.turns.iterdir()) == []
+    assert list(first.layout.leases.iterdir()) == []
     assert second.differences(expected) == []
     second.assert_coverage_is_true()
 

@@ -57,7 +57,7 @@ def test_a_machine_dies_with_its_disk(seed, machines, expected, keys):
     again.assert_coverage_is_true()
     with store_at(again.store_url, again.data) as store:
         for _ in range(2):
-            Lake(again.read_settings).maintain(store.turn, timedelta(0))
+            Lake(again.read_settings).maintain(store.lease, timedelta(0))
     assert again.differences(expected) == []
     in_lake = sum(key.startswith("lake/") for key in keys())
     assert in_lake == sum(one.files for one in tables_of(again.read_settings)), "orphans are left"

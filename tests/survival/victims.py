@@ -297,7 +297,7 @@ RUNS = {
     "night": Run(),
     "backfill": Run(typed=BACKFILL, again=BACKFILL),
     "rebuild": Run(
-        (Moment("Refresh._load > FileLoad.publish > Turn.put_in_place > put_in_place: before replace"),),
+        (Moment("Refresh._load > FileLoad.publish > Lease.put_in_place > put_in_place: before replace"),),
         typed=("rebuild",),
     ),
     "compaction": Run(targets=("file",), bloated=True),

@@ -126,7 +126,7 @@ def test_a_load_compacts_a_bloated_file(bench, sandbox, tmp_path, caplog):
     published = bench.layout.published
     bloat(published)
     shutil.copyfile(published, before := tmp_path / "before.duckdb")
-    with FileTarget(bench.settings).load(bench.store.turn) as load:
+    with FileTarget(bench.settings).load(bench.store.lease) as load:
         with load.session():
             pass
         size = load.publish()
@@ -136,7 +136,7 @@ def test_a_load_compacts_a_bloated_file(bench, sandbox, tmp_path, caplog):
     assert held(published) == held(before)
     with duckdb.connect(published, read_only=True) as connection:
         assert not is_bloated(connection)
-    assert [path.name for path in bench.store.turn.folder.iterdir()] == ["spill"]
+    assert [path.name for path in bench.store.lease.folder.iterdir()] == ["spill"]
 
 
 def test_deleted_rows_are_free_space_too(tmp_path):

@@ -132,7 +132,7 @@ def stored(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
 
 def change_lake(lake: Bench, *statements: str) -> None:
     """Each is a snapshot."""
-    with closing(opened_for_writing(lake.settings, lake.store.turn)) as connection:
+    with closing(opened_for_writing(lake.settings, lake.store.lease)) as connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -177,11 +177,11 @@ LATE = {
 
 
 def test_a_writer_that_was_overtaken_commits_nothing(lake):
-    """Not even what comes after its last look at the turn: PostgreSQL refuses the session itself."""
+    """Not even what comes after its last look at the lease: PostgreSQL refuses the session itself."""
     target = Lake(lake.settings)
     with (
-        closing(opened_for_writing(lake.settings, lake.store.turn)) as late,
-        target.load(lake.store.turn) as load,
+        closing(opened_for_writing(lake.settings, lake.store.lease)) as late,
+        target.load(lake.store.lease) as load,
         load.session() as session,
     ):
         session.connection.execute("delete from orders")
@@ -207,7 +207,7 @@ def test_a_writer_that_was_overtaken_commits_nothing(lake):
 def test_a_lost_commit_shows_no_values(lake):
     target = Lake(lake.settings)
     before = target.version
-    with target.load(lake.store.turn) as load:
+    with target.load(lake.store.lease) as load:
         with load.session() as session:
             session.connection.execute("insert into retailers (id, name) values (-1, 'planted person')")
             end_sessions(lake.settings.database_url, "state = 'idle in transaction'")
@@ -256,9 +256,9 @@ def test_maintenance_leaves_few_files_and_spares_open_readers(lake, capsys):
 
     (settings.layout.lake / "main" / "orders" / "of-a-killed-load.parquet").write_bytes(b"PAR1")
     with closing(opened_store(settings)) as store:  # the days are over in which readers might need what was replaced
-        target.maintain(store.turn, timedelta(0))
+        target.maintain(store.lease, timedelta(0))
         version = target.version
-        again = target.maintain(store.turn, timedelta(0))
+        again = target.maintain(store.lease, timedelta(0))
     there = len([*settings.layout.lake.rglob("*.parquet")])
     assert (there, again.files, again.deleted, target.version) == (left, left, 0, version)
     assert stored(settings) == before
@@ -273,7 +273,7 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
     change_lake(lake, "update orders set status = status")
     with target_of(settings).published() as connection:
         [(order,)] = connection.execute("select min(id) from orders where ship_to_country is not null").fetchall()
-    Lake(settings).maintain(lake.store.turn, AT_ONCE)
+    Lake(settings).maintain(lake.store.lease, AT_ONCE)
     lake.store.close()
     lakes.replace(settings.database_url, synced_once.database_url)
     lakes.execute(settings.database_url, MOVED, f"{settings.layout.lake}/")
@@ -371,7 +371,7 @@ def test_reports_read_the_lake(lake, tmp_path):
 def test_a_lake_stays_where_it_is(lake, tmp_path):
     moved = lake.settings.model_copy(update={"data_dir": tmp_path})
     with pytest.raises(LakeElsewhere, match=f"{lake.layout.lake}/, but the settings name {tmp_path}/lake/"):
-        opened_for_writing(moved, lake.store.turn)
+        opened_for_writing(moved, lake.store.lease)
     with pytest.raises(LakeElsewhere):
         Lake(moved).refuse_others()
 

@@ -42,7 +42,7 @@ def state_of(settings: Settings) -> dict[str, list[dict[str, Any]]]:
         return {
             table.name: [dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key))]
             for table in METADATA.sorted_tables
-            if table.name != "turns"
+            if table.name != "leases"
         }
 
 

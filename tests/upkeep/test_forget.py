@@ -107,8 +107,8 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
     assert {part.split("/")[0] for part in before} == {"raw", "parquet", "analytics.duckdb"}
     rows_before, described_before = counted(stored), queried(stored.layout.published, DESCRIBED)
     leftovers = [
-        stored.layout.turns / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
-        stored.layout.turns / "writer-1-killed" / "publishing.duckdb",
+        stored.layout.leases / "writer-1-killed" / "flatten-1" / "batch" / "OrderAddress.jsonl",
+        stored.layout.leases / "writer-1-killed" / "publishing.duckdb",
         stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
         stored.layout.work / "reading-0.duckdb",
         stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",

@@ -5,7 +5,7 @@
 --     function's creator, and finds the state store
 create or replace function lake.wms_fence() returns trigger language plpgsql set search_path from current as $$
 begin
-    perform from turns
+    perform from leases
     where what = 'writer' and epoch = nullif(current_setting('wms.epoch', true), '')::bigint
     for share;
     if not found then

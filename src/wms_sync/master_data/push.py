@@ -155,7 +155,7 @@ def push_file(
     policy: RetryPolicy | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> PushReport:
-    """Create the rows of the file that are not known to be in the service. ``store`` is in a turn of pushing the kind.
+    """Create the rows of the file that are not known to be in the service. ``store`` has the lease for the kind.
 
     ``planned`` is called with the plan before the first create, and may raise an error to prevent sending. ``stop``
     ends the push after the requests under way. Use ``again`` for a file whose rows were handled earlier: refused rows
@@ -167,7 +167,7 @@ def push_file(
     _refuse_odd_name(path)
     with (
         _lookup(settings, policy, transport) as lookup,
-        GlobalApi.from_settings(settings, policy=policy, allowed=store.turn.check, transport=transport) as api,
+        GlobalApi.from_settings(settings, policy=policy, allowed=store.lease.check, transport=transport) as api,
     ):
         file = PushedFile(
             api.base_url, kind.name, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None

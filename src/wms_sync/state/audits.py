@@ -14,8 +14,8 @@ from msgspec.structs import asdict
 from sqlalchemy import select, update
 
 from wms_sync.state.engine import add_rows
+from wms_sync.state.leases import Guarded
 from wms_sync.state.schema import audits, missing_shipments
-from wms_sync.state.turns import Guarded
 
 
 class Audit(Struct, frozen=True):
@@ -67,7 +67,7 @@ class MissingShipment(Struct, frozen=True):
 
 
 class Audits(Guarded):
-    """The audits and the missing shipments. Writing needs a ``Turn``."""
+    """The audits and the missing shipments. Writing needs a ``Lease``."""
 
     def all(self) -> tuple[Audit, ...]:
         """Return every audit, oldest first."""

@@ -30,8 +30,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import Select, Update, and_, func, or_, select, update
 
+from wms_sync.state.leases import Guarded
 from wms_sync.state.schema import push_files, push_ledger
-from wms_sync.state.turns import Guarded
 from wms_sync.storage.durable import PRIVATE_FILE, accessing, write_whole
 
 logger = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ class PushLedger(Guarded):
         """
         if written:
             self._put(push_ledger, [asdict(entry) for entry in written])
-            CreatesJournal(self.turn.layout.creates).append(written)
+            CreatesJournal(self.lease.layout.creates).append(written)
 
     def take_in(self, copied: Iterable[Entry]) -> int:
         """Write the rows of a copy that are missing here or newer there, under the locks of the pushes of their kinds.

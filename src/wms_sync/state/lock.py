@@ -6,7 +6,7 @@ Either lock is released as soon as its process ends, so a kill leaves nothing to
 attempt and logs the holder; the order of waiting processes is not guaranteed.
 
 A lock makes processes wait for each other. It does not stop a process that was suspended while its lock was deleted or
-lost: the epoch (``turns``) refuses late writes of such a process.
+lost: the epoch (``leases``) refuses late writes of such a process.
 """
 
 from __future__ import annotations

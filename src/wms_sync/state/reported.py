@@ -3,7 +3,7 @@
 A finding is reported once for each fingerprint of its facts: one transaction writes its row and adds an alert per
 channel to the outbox, unless another process did so first. An alert is deleted when its channel has accepted it.
 Before each attempt the next attempt is planned, so if a process dies while sending, the alert becomes due again: it may
-be delivered twice, but is not lost. Writing needs no ``Turn``.
+be delivered twice, but is not lost. Writing needs no ``Lease``.
 
 An acknowledged item is not shown again: it is kept by name with the fingerprint of its facts at that time, until the
 facts change or the item is gone. That affects only the display.

@@ -189,8 +189,8 @@ audits = Table(
     Column("examples", Text),
 )
 
-turns = Table(
-    "turns",
+leases = Table(
+    "leases",
     METADATA,
     Column("what", String(32), primary_key=True),
     Column("epoch", BigInteger, nullable=False),

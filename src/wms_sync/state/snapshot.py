@@ -1,7 +1,7 @@
 """A snapshot: the state store as text that any database can restore, every row but the ledger's, read at one moment.
 
 A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The ledger has a copy of its own, the
-journal of creates; the table ``turns`` records the process that writes here now. A snapshot of another release
+journal of creates; the table ``leases`` records the process that writes here now. A snapshot of another release
 that this one cannot read raises ``StateError``.
 
 Store and snapshots have the random id of their installation. Each snapshot has a number, which the store counts: a
@@ -27,18 +27,18 @@ from sqlalchemy.exc import DBAPIError
 from wms_sync.layout import flattened_key, is_of_window, raw_key
 from wms_sync.state.engine import Values, add_rows
 from wms_sync.state.errors import StateError
+from wms_sync.state.leases import Guarded
 from wms_sync.state.schema import (
     METADATA,
     MIGRATIONS,
     installation,
+    leases,
     migrations_table,
     observations,
     pages,
     push_ledger,
-    turns,
     windows,
 )
-from wms_sync.state.turns import Guarded
 
 
 class Identity(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Head(Struct, frozen=True):
 
 
 class Snapshot(Head, frozen=True):
-    """Every row of every table but ``turns`` and ``push_ledger``."""
+    """Every row of every table but ``leases`` and ``push_ledger``."""
 
     tables: Mapping[str, tuple[Values, ...]]
 
@@ -109,7 +109,7 @@ class Snapshots(Guarded):
             raise StateError(f"The state store could not be read: {error.orig}") from None
 
     def put_back(self, snapshot: Snapshot) -> None:
-        """Replace every row but those of the ledger and of ``turns``, in one transaction. Raise ``StateError``."""
+        """Replace every row but those of the ledger and of ``leases``, in one transaction. Raise ``StateError``."""
         now = datetime.now(UTC)
         applied = [{"name": migration, "applied_at": now} for migration in snapshot.migrations]
         try:
@@ -137,7 +137,7 @@ class Snapshots(Guarded):
         else:
             with self.engine.execution_options(isolation_level="REPEATABLE READ").begin() as connection:
                 connection.exec_driver_sql("lock table installation in exclusive mode")  # before it sees its moment
-                self.turn.verify(connection)
+                self.lease.verify(connection)
                 yield connection
 
 
@@ -196,7 +196,7 @@ def _refuse_others(migrations: Sequence[str]) -> None:
 
 def _copied() -> list[Table]:
     """Return the tables of a snapshot, each after the tables that it refers to."""
-    return [table for table in METADATA.sorted_tables if table not in (turns, push_ledger, installation)]
+    return [table for table in METADATA.sorted_tables if table not in (leases, push_ledger, installation)]
 
 
 def _type_of(column: Column[Any]) -> Any:  # noqa: ANN401 - the type of a field

@@ -35,12 +35,12 @@ class AnotherInstallation(WmsSyncError):
 def write_snapshot(layout: Layout, store: StateStore) -> Snapshot:
     """Write a snapshot of the store and return it; delete all but the newest two.
 
-    Needs a turn, under whatever lock.
+    Needs a lease, under whatever lock.
     """
     snapshot = store.snapshots.take()
-    layout.files.replace(store.turn, snapshot_key(snapshot.installation.snapshot), encoded(snapshot))
+    layout.files.replace(store.lease, snapshot_key(snapshot.installation.snapshot), encoded(snapshot))
     for key in layout.snapshots()[:-KEPT]:
-        layout.files.delete(store.turn, key)
+        layout.files.delete(store.lease, key)
     return snapshot
 
 

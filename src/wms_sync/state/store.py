@@ -1,7 +1,7 @@
 """The state store, opened once by a run or command: windows and their pages, and its other parts.
 
 A window goes through the states ``reading -> landed -> loaded``; a window that is given up becomes ``abandoned``. Each
-method is one transaction, so a kill leaves either the old or the new state. Writing needs a ``Turn``.
+method is one transaction, so a kill leaves either the old or the new state. Writing needs a ``Lease``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from wms_sync.settings import Settings
 from wms_sync.state.audits import Audits
 from wms_sync.state.engine import add_rows
 from wms_sync.state.holder import Held
+from wms_sync.state.leases import Guarded, Lease, taking_lease
 from wms_sync.state.ledger import PushFiles, PushLedger
 from wms_sync.state.reported import Acknowledgements, Outbox
 from wms_sync.state.run_records import RunRecords
 from wms_sync.state.schema import forgotten_orders, observations, pages, read_plans, read_warnings, refusals, windows
 from wms_sync.state.snapshot import Snapshots
-from wms_sync.state.turns import Guarded, Turn, taking_turn
 
 Reason = Literal["sync", "backfill", "undated", "audit"]
 """``undated`` reads the shipments without ``updated_at``, ``audit`` a slice of ids: neither covers time."""
@@ -150,21 +150,21 @@ class Refusal(Struct, frozen=True):
 class StateStore(Guarded):
     """The windows, pages and other data of reads, and the other parts of the state store. Thread-safe."""
 
-    def __init__(self, engine: Engine, turn: Turn | None = None) -> None:
-        super().__init__(engine, turn)
+    def __init__(self, engine: Engine, lease: Lease | None = None) -> None:
+        super().__init__(engine, lease)
         self.acknowledgements = Acknowledgements(engine)
-        self.audits = Audits(engine, turn)
-        self.ledger = PushLedger(engine, turn)
+        self.audits = Audits(engine, lease)
+        self.ledger = PushLedger(engine, lease)
         self.outbox = Outbox(engine)
-        self.pushed_files = PushFiles(engine, turn)
+        self.pushed_files = PushFiles(engine, lease)
         self.runs = RunRecords(engine)
-        self.snapshots = Snapshots(engine, turn)
+        self.snapshots = Snapshots(engine, lease)
 
     @contextmanager
-    def in_turn(self, layout: Layout, held: Held) -> Iterator[StateStore]:
-        """Yield this store for writing, in a turn under the held lock. Raise the errors of ``taking_turn``."""
-        with taking_turn(self.engine, layout, held) as turn, turn.explaining():
-            yield StateStore(self.engine, turn)
+    def leased(self, layout: Layout, held: Held) -> Iterator[StateStore]:
+        """Yield this store for writing, with a lease under the held lock. Raise the errors of ``taking_lease``."""
+        with taking_lease(self.engine, layout, held) as lease, lease.explaining():
+            yield StateStore(self.engine, lease)
 
     # --- reading ---
 
@@ -398,7 +398,7 @@ def _refused_by(service: str, api_version: str) -> ColumnElement[bool]:
 
 
 class Run(Struct, frozen=True):
-    """One run that writes: its settings, the state store opened with its ``Turn``, and its id.
+    """One run that writes: its settings, the state store opened with its ``Lease``, and its id.
 
     If Dagster runs it, even from the command line, the id is Dagster's.
     """
@@ -413,6 +413,6 @@ class Run(Struct, frozen=True):
         return self.settings.layout
 
     @property
-    def turn(self) -> Turn:
+    def lease(self) -> Lease:
         """Return the right to write."""
-        return self.store.turn
+        return self.store.lease

@@ -1,9 +1,9 @@
 """Files in object storage (S3, Google Cloud Storage, Azure), through obstore.
 
 The name of a file carries the first digits of its content's SHA-256 (``page-00005-1f3a9c04.json.gz``), and an object is
-put only if its name is free. So a writer whose turn was taken over neither overwrites nor deletes the other's objects.
+put only if its name is free. So a writer whose lease was taken over neither overwrites nor deletes the other's objects.
 A record (a snapshot, the list of a window's Parquet files) keeps its name. A store that supports conditions replaces it
-only if it has not changed since the turn was checked: it refuses a writer that was suspended in between.
+only if it has not changed since the lease was checked: it refuses a writer that was suspended in between.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Scratch:
 class BucketFiles:
     """``Files`` below a prefix of a bucket; one instance for each process and location.
 
-    ``url`` names the location in messages; ``parent`` is the folder for copies while the process holds no ``Turn``.
+    ``url`` names the location in messages; ``parent`` is the folder for copies while the process holds no ``Lease``.
     ``is_conditional`` means that the store can replace an object on the condition that it is unchanged.
     ``numbers_versions`` means that the store gives each object a version, even if it keeps no earlier versions.
     """
@@ -141,8 +141,8 @@ class BucketFiles:
         self._scratch = Scratch.of_reader(parent)
 
     @contextmanager
-    def in_turn(self, writer: Writer) -> Iterator[None]:
-        """Drop the cached listing and use the turn's own folder; no other process changes anything inside the block."""
+    def held_by(self, writer: Writer) -> Iterator[None]:
+        """Drop the cached listing and use the lease's folder; no other process changes anything inside the block."""
         before, self._scratch = self._scratch, Scratch(writer.folder / "files")
         self._listing.forget(is_ours=True)
         try:
@@ -173,7 +173,7 @@ class BucketFiles:
         made.unlink()
         return put
 
-    def workplace(self, writer: Writer) -> Path:  # in_turn makes it the turn's folder
+    def workplace(self, writer: Writer) -> Path:  # held_by makes it the lease's folder
         """Return the folder of copies."""
         return self._scratch.folder
 
@@ -182,7 +182,7 @@ class BucketFiles:
         return _at_once(lambda key: self._keep(writer, key), keys)
 
     def replace(self, writer: Writer, key: str, content: bytes) -> None:
-        """Put a record if it has not changed since the turn was checked."""
+        """Put a record if it has not changed since the lease was checked."""
         for _ in range(REPLACED_AT_MOST):
             seen = self._version(key)
             writer.check()

@@ -74,7 +74,7 @@ class NameTaken(FilesError):
 
 
 class Writer(Protocol):
-    """The right to write: a ``Turn``. Checks and writes raise ``TakenOver`` once another writer has taken over."""
+    """The right to write: a ``Lease``. Checks and writes raise ``TakenOver`` once another writer has taken over."""
 
     folder: Path
 
@@ -82,13 +82,13 @@ class Writer(Protocol):
         """Raise ``TakenOver`` if another writer has taken over."""
 
     def temporary(self, name: str) -> Path:
-        """Return a unique path in the turn's folder."""
+        """Return a unique path in the lease's folder."""
 
     def write_whole(self, path: Path, content: bytes) -> None:
         """Write a file atomically."""
 
     def put_in_place(self, temporary: Path, path: Path) -> None:
-        """Move a synced file from the turn's folder to ``path``."""
+        """Move a synced file from the lease's folder to ``path``."""
 
     def take_away(self, path: Path) -> None:
         """Delete a file, or a folder with its contents."""
@@ -101,7 +101,7 @@ class Files(Protocol):
     the records of Parquet files have the returned key.
     """
 
-    def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
+    def held_by(self, writer: Writer) -> AbstractContextManager[None]:
         """Return a block in which this process has the right to write, and no other process changes anything."""
 
     def named(self, key: str, content: bytes) -> str:
@@ -111,7 +111,7 @@ class Files(Protocol):
         """Put an immutable file. Return its key."""
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Put a synced file of the turn's folder, and remove it from there. Return its key."""
+        """Put a synced file of the lease's folder, and remove it from there. Return its key."""
 
     def workplace(self, writer: Writer) -> Path:
         """Return the folder in which to create durable files under their keys, for ``keep``."""
@@ -191,11 +191,11 @@ def sha256_of(path: Path) -> str:
 
 
 class FolderFiles(Struct, frozen=True):
-    """``Files`` below a folder, each under the key that was given. The turn's own folder fences off late writers."""
+    """``Files`` below a folder, each under the key that was given. The lease's own folder fences off late writers."""
 
     root: Path
 
-    def in_turn(self, writer: Writer) -> AbstractContextManager[None]:
+    def held_by(self, writer: Writer) -> AbstractContextManager[None]:
         """Return a block that changes nothing: folders are read each time."""
         return nullcontext()
 
@@ -211,7 +211,7 @@ class FolderFiles(Struct, frozen=True):
         return key
 
     def put_file(self, writer: Writer, key: str, made: Path) -> str:
-        """Move a file from the turn's folder to its key."""
+        """Move a file from the lease's folder to its key."""
         writer.put_in_place(made, self.root / key)
         return key
 

@@ -1,8 +1,8 @@
 """The tables in a file: a load changes a private copy of ``analytics.duckdb``, which then replaces it by a rename.
 
-The copy is in the turn's folder, so no reader sees it until then, and the next run deletes what a kill leaves. Whatever
-goes wrong, the published file stays as it was, and its receipts record what the next load has to merge. Readers that
-have the old file open keep it, new connections see the new file, and there is always a file.
+The copy is in the lease's folder, so no reader sees it until then, and the next run deletes what a kill leaves.
+Whatever goes wrong, the published file stays as it was, and its receipts record what the next load has to merge.
+Readers that have the old file open keep it, new connections see the new file, and there is always a file.
 
 The published file has no write permission, because a writer that had the old file open would leave a log next to the
 new file, to which it does not belong. Only root can still write to it.
@@ -28,7 +28,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import literal, ops_tables, quote, tables
 from wms_sync.layout import log_of
 from wms_sync.settings import Settings
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 from wms_sync.storage.durable import share_with_group, sync
 from wms_sync.targets import database
 from wms_sync.targets.database import Opened, Session, relations_in, row_counts
@@ -88,9 +88,9 @@ class FileTarget:
         return ()
 
     @contextmanager
-    def load(self, turn: Turn, *, from_scratch: bool = False) -> Iterator[FileLoad]:
+    def load(self, lease: Lease, *, from_scratch: bool = False) -> Iterator[FileLoad]:
         """Begin a load for the length of the block, on a copy of the published file; empty if tables are rebuilt."""
-        with self._private_file(turn) as private:
+        with self._private_file(lease) as private:
             if self.is_published and not from_scratch:
                 with self.published() as connection:
                     is_outdated, has_free_space = database.has_other_history(connection), is_bloated(connection)
@@ -102,17 +102,17 @@ class FileTarget:
                     copy_tables(self._layout.published, private, memory_limit=self._memory_limit)
                 else:
                     shutil.copyfile(self._layout.published, private)
-            yield FileLoad(turn, private, self._memory_limit)
+            yield FileLoad(lease, private, self._memory_limit)
 
     @property
     def loads_gathered(self) -> int:
         """Return 0: a load itself compacts the file when that is worth it."""
         return 0
 
-    def maintain(self, turn: Turn, keep: timedelta) -> None:
+    def maintain(self, lease: Lease, keep: timedelta) -> None:
         """Do nothing: a load itself compacts the file."""
 
-    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+    def erase(self, lease: Lease, order_ids: Collection[int], *, anyway: bool) -> int:
         """Replace the published file with a copy without the personal data of these orders.
 
         What is left is copied table by table, because DuckDB leaves deleted rows in a file.
@@ -122,20 +122,20 @@ class FileTarget:
         with self.published() as connection:
             held = sum(held_rows(connection, order_ids).values())
         if held or anyway:
-            with self._private_file(turn, "erased.duckdb") as erased, self._private_file(turn) as private:
+            with self._private_file(lease, "erased.duckdb") as erased, self._private_file(lease) as private:
                 shutil.copyfile(self._layout.published, erased)
-                with FileLoad(turn, erased, self._memory_limit).session() as session:
+                with FileLoad(lease, erased, self._memory_limit).session() as session:
                     prepare(session.connection, order_ids)
                     with session.transaction():
                         erase(session.connection, order_ids)
                 copy_tables(erased, private, memory_limit=self._memory_limit)
-                FileLoad(turn, private, self._memory_limit).publish()
+                FileLoad(lease, private, self._memory_limit).publish()
         return held
 
     @contextmanager
-    def _private_file(self, turn: Turn, name: str | None = None) -> Iterator[Path]:
-        """Yield a path in the turn's folder. Delete the file at the end, so that a full disk has room again."""
-        private = turn.temporary(name or self._layout.published.name)
+    def _private_file(self, lease: Lease, name: str | None = None) -> Iterator[Path]:
+        """Yield a path in the lease's folder. Delete the file at the end, so that a full disk has room again."""
+        private = lease.temporary(name or self._layout.published.name)
         try:
             yield private
         finally:
@@ -148,9 +148,9 @@ class FileLoad:
 
     most: int | None = None
 
-    def __init__(self, turn: Turn, private: Path, memory_limit: str) -> None:
-        self._turn = turn
-        self._layout = turn.layout
+    def __init__(self, lease: Lease, private: Path, memory_limit: str) -> None:
+        self._lease = lease
+        self._layout = lease.layout
         self._private = private
         self._memory_limit = memory_limit
         self._is_complete = False
@@ -174,7 +174,7 @@ class FileLoad:
         with duckdb.connect(self._private, read_only=True) as connection:
             connection.execute("select count(*) from ops.loads").fetchone()
         report_foreign_log(self._layout)
-        self._turn.put_in_place(self._private, self._layout.published)
+        self._lease.put_in_place(self._private, self._layout.published)
         return self._layout.published.stat().st_size
 
 

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from wms_sync.settings import Settings
+from wms_sync.state.leases import Lease
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import Turn
 from wms_sync.targets.database import Maintained, Opened, Session
 from wms_sync.targets.errors import AnalyticsError
 
@@ -80,20 +80,20 @@ class Target(Protocol):
     def readers_in_the_way(self) -> tuple[int, ...]:
         """Return the reader sessions that would block the last step of forgetting now."""
 
-    def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[Loading]:
+    def load(self, lease: Lease, *, from_scratch: bool = False) -> AbstractContextManager[Loading]:
         """Begin a load for the length of the block. Start empty if ``from_scratch`` or the history is outdated."""
 
     @property
     def loads_gathered(self) -> int:
         """Return the number of loads whose files maintenance would merge."""
 
-    def maintain(self, turn: Turn, keep: timedelta) -> Maintained | None:
+    def maintain(self, lease: Lease, keep: timedelta) -> Maintained | None:
         """Merge the files of loads, and delete files that were replaced longer ago than ``keep``.
 
         Return None if the target needs no maintenance. Raise ``MaintenanceError``.
         """
 
-    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+    def erase(self, lease: Lease, order_ids: Collection[int], *, anyway: bool) -> int:
         """Remove the personal data of these orders, and record that; return the number of affected rows.
 
         With ``anyway``, do so even if no row has any, because deleted rows may still be stored.

@@ -43,12 +43,12 @@ from wms_sync.layout import (
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.state.holder import WRITER
+from wms_sync.state.leases import refuse_unusable
 from wms_sync.state.ledger import lines_of
 from wms_sync.state.lock import lock_of
 from wms_sync.state.snapshot import encoded
 from wms_sync.state.snapshot_files import is_behind, newest_head, write_snapshot
 from wms_sync.state.store import StateStore
-from wms_sync.state.turns import refuse_unusable
 from wms_sync.storage.durable import (
     PRIVATE_FOLDER,
     Inaccessible,
@@ -129,8 +129,8 @@ def _attempt(settings: Settings, folder: Path, most: int, locks: Sequence[str]) 
     with ExitStack() as stack:
         held = [stack.enter_context(lock.hold(f"backup to {folder}", what=what)) for what in locks]
         opened = stack.enter_context(StateStore.opened(settings.database_url))
-        store = stack.enter_context(opened.in_turn(layout, held[-1]))
-        stack.enter_context(layout.files.in_turn(store.turn))
+        store = stack.enter_context(opened.leased(layout, held[-1]))
+        stack.enter_context(layout.files.held_by(store.lease))
         stack.enter_context(accessing(folder))
         _refuse_others(folder, layout, store)
         make_private(folder)

@@ -35,8 +35,8 @@ from wms_sync.shipments.flatten.window import (
     write_flattened,
 )
 from wms_sync.shipments.read.raw import damage
+from wms_sync.state.leases import Lease
 from wms_sync.state.store import LandedPage, Run, StateStore
-from wms_sync.state.turns import Turn
 from wms_sync.storage.durable import accessing, sync_file
 from wms_sync.storage.files import unmarked
 from wms_sync.targets.database import number_in
@@ -71,7 +71,7 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     all_ids = add_to_list(layout, store, order_ids)
     # copies and spill files of readers, and renamed foreign logs: each may contain personal data
     for path in (*layout.work.glob("*.duckdb*"), spill(layout.work), layout.copies, *layout.foreign_logs()):
-        store.turn.take_away(path)
+        store.lease.take_away(path)
     try:
         pages, parquet_files = _clean_files(layout, store, all_ids)
     except duckdb.Error as error:  # a damaged file may be about these orders too
@@ -80,7 +80,7 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
         pages, parquet_files = _clean_files(layout, store, all_ids)
     unfinished = bool(store.forgotten(unfinished=True))
     targets = [target for target in (former, target_of(settings)) if target is not None]
-    rows = [target.erase(store.turn, all_ids, anyway=unfinished or are_older(target, all_ids)) for target in targets]
+    rows = [target.erase(store.lease, all_ids, anyway=unfinished or are_older(target, all_ids)) for target in targets]
     store.mark_forgotten(all_ids)
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
@@ -119,7 +119,7 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) 
                 rewritten += _clean_page(layout, store, key, landed.get(name), order_ids)
             except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
                 give_up(store, window_id, error)
-                layout.files.delete(store.turn, key)
+                layout.files.delete(store.lease, key)
         logger.info(
             "searched %(searched)d of %(windows)s, rewrote %(pages)s",
             {"searched": number, "windows": count_of(len(window_ids), "window"), "pages": count_of(rewritten, "page")},
@@ -152,14 +152,14 @@ def _clean_page(
     if recorded is not None and harm is None:  # record first, so that a repetition writes the recorded file
         size, name = len(body.landed), name_of(layout.files.named(key, body.landed))
         store.rewrite_page(replace(recorded, file=name, bytes=size, content_bytes=len(content), sha256=sha256))
-    _replaced(store.turn, layout, key, layout.files.put(store.turn, key, body.landed))
+    _replaced(store.lease, layout, key, layout.files.put(store.lease, key, body.landed))
     return True
 
 
-def _replaced(turn: Turn, layout: Layout, key: str, put: str) -> None:
+def _replaced(lease: Lease, layout: Layout, key: str, put: str) -> None:
     """Delete a file that was rewritten under a different key."""
     if put != key:
-        layout.files.delete(turn, key)
+        layout.files.delete(lease, key)
 
 
 def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBPyConnection) -> int:
@@ -168,7 +168,7 @@ def _clean_parquet(layout: Layout, store: StateStore, connection: duckdb.DuckDBP
     for table in concerned_tables():
         holding = _holding(layout, connection, table)
         for key in holding:
-            _clean_file(store.turn, layout, connection, table, key)
+            _clean_file(store.lease, layout, connection, table, key)
         rewritten += len(holding)
     return rewritten
 
@@ -190,7 +190,7 @@ def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> 
     return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
 
 
-def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
+def _clean_file(lease: Lease, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:
     """Rewrite a Parquet file, or delete it if none of its rows is left or no record names it.
 
     The record is updated first: after a kill, the file either is as recorded or still holds the data and is rewritten
@@ -201,21 +201,21 @@ def _clean_file(turn: Turn, layout: Layout, connection: duckdb.DuckDBPyConnectio
     parts = [] if flattened is None else flattened.parts.get(table.slug, [])
     number = _number_of(layout, parts, table, key)
     if flattened is None or number is None:
-        layout.files.delete(turn, key)
+        layout.files.delete(lease, key)
         return
-    temporary = turn.temporary(name_of(key))
+    temporary = lease.temporary(name_of(key))
     held = layout.files.local([key])
     kept = kept_rows(table, _columns_of(connection, held), f"read_parquet({literal(held[0])})")
     rows = number_in(connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)}))
     content = temporary.read_bytes()
     name = name_of(layout.files.named(key, content))
     after = [*parts[:number], *([ParquetPart.of(name, rows, content)] if rows else []), *parts[number + 1 :]]
-    write_flattened(turn, layout, window_id, replace(flattened, parts=flattened.parts | {table.slug: after}))
+    write_flattened(lease, layout, window_id, replace(flattened, parts=flattened.parts | {table.slug: after}))
     if rows:
         sync_file(temporary)
-        _replaced(turn, layout, key, layout.files.put_file(turn, key, temporary))
+        _replaced(lease, layout, key, layout.files.put_file(lease, key, temporary))
     else:
-        layout.files.delete(turn, key)
+        layout.files.delete(lease, key)
 
 
 def _number_of(layout: Layout, parts: Sequence[ParquetPart], table: Table, key: str) -> int | None:

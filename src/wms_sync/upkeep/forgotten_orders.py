@@ -98,7 +98,7 @@ def _write(layout: Layout, store: StateStore) -> frozenset[int]:
     everyone = store.forgotten()
     content = json.dumps(sorted(everyone)).encode()
     for files in _places(layout):
-        files.replace(store.turn, FORGOTTEN, content)
+        files.replace(store.lease, FORGOTTEN, content)
     return everyone
 
 

@@ -20,13 +20,13 @@ from wms_sync.settings import Settings, is_same_service
 from wms_sync.shipments.flatten.page import PageDamagedError
 from wms_sync.shipments.flatten.window import give_up, is_flattened, refuse_damaged
 from wms_sync.state.holder import WRITER
+from wms_sync.state.leases import refuse_unusable
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import observations, windows
 from wms_sync.state.snapshot import Snapshot
 from wms_sync.state.snapshot_files import is_behind, newest_snapshot, refuse_unknown, write_snapshot
 from wms_sync.state.store import Observation, Run, StateStore, Window
-from wms_sync.state.turns import refuse_unusable
 from wms_sync.targets.errors import (
     AnotherServiceError,
     MaintenanceError,
@@ -62,8 +62,8 @@ def recover_state(settings: Settings) -> None:
         lock = lock_of(url, layout)
         held = [stack.enter_context(lock.hold("recovery", what=what)) for what in ALL_LOCKS]
         opened = stack.enter_context(StateStore.opened(url))
-        store = stack.enter_context(opened.in_turn(layout, held[0]))
-        stack.enter_context(layout.files.in_turn(store.turn))
+        store = stack.enter_context(opened.leased(layout, held[0]))
+        stack.enter_context(layout.files.held_by(store.lease))
         if not _is_ready(layout, store):  # another process may have done it meanwhile
             _recover_state(settings, store)
 
@@ -106,7 +106,7 @@ def _recover_state(settings: Settings, store: StateStore) -> None:
 def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
     """Put the journal of creates beside raw pages in object storage, because the data folder may be lost."""
     if layout.elsewhere is not None:
-        layout.files.replace(store.turn, CREATES, lines_of(store.ledger.all()))
+        layout.files.replace(store.lease, CREATES, lines_of(store.ledger.all()))
 
 
 def creates_elsewhere(layout: Layout) -> list[Entry]:
@@ -138,13 +138,13 @@ def _doubting(settings: Settings, snapshot: Snapshot) -> Snapshot:
 
 @contextmanager
 def recovered(settings: Settings, store: StateStore, run_id: str, *, from_scratch: bool = False) -> Iterator[Run]:
-    """Bring files and state store together, and yield the run. ``store`` is in a turn of the writer.
+    """Bring files and state store together, and yield the run. ``store`` holds the lease of the writer.
 
     With ``from_scratch`` the run rebuilds the tables, so it may begin even if files of the tables are lost.
     """
     run = Run(settings, store, run_id)
-    with settings.layout.files.in_turn(store.turn), reported_refusals():
-        store.turn.take_away(run.layout.staged.root)  # left by a restore that was killed
+    with settings.layout.files.held_by(store.lease), reported_refusals():
+        store.lease.take_away(run.layout.staged.root)  # left by a restore that was killed
         report_foreign_log(run.layout)
         refuse_link(settings)
         refuse_another_service(settings, store)

@@ -33,13 +33,13 @@ from wms_sync.errors import SettingsError, WmsSyncError
 from wms_sync.layout import CREATES, FORGOTTEN, PARQUET, SNAPSHOTS, Layout, backups_in
 from wms_sync.settings import Settings
 from wms_sync.state.holder import Held
+from wms_sync.state.leases import Lease, refuse_backup
 from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of, newest_entries
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.snapshot import Identity, Snapshot
 from wms_sync.state.snapshot_files import AnotherInstallation, newest_head, newest_snapshot, write_snapshot
 from wms_sync.state.store import Run, StateStore
-from wms_sync.state.turns import Turn, refuse_backup
 from wms_sync.storage.durable import Inaccessible, make_private, share_with_group, sync, write_whole
 from wms_sync.targets.errors import ForgottenOrdersLostError
 from wms_sync.upkeep.backup import Copied, Copying, refuse_overlap
@@ -113,9 +113,9 @@ def restore(
         stack.callback(shutil.rmtree, layout.staged.root, ignore_errors=True)
         with _unchanged(folder, layout):
             opened = stack.enter_context(StateStore.opened(settings.database_url))
-            turn = stack.enter_context(closing(Turn.taken(opened.engine, layout, held[0])))
-            stack.enter_context(layout.files.in_turn(turn))
-            present = StateStore(opened.engine, turn)
+            lease = stack.enter_context(closing(Lease.taken(opened.engine, layout, held[0])))
+            stack.enter_context(layout.files.held_by(lease))
+            present = StateStore(opened.engine, lease)
             source = _source(folder, layout)
             _refuse_data(layout, source, present, over)
             creates = _creates(source, present, layout)
@@ -134,7 +134,7 @@ def trust_ledger(settings: Settings) -> None:
     with (
         lock_of(settings.database_url, settings.layout).hold("restore") as held,
         StateStore.opened(settings.database_url) as opened,
-        opened.in_turn(settings.layout, held) as store,
+        opened.leased(settings.layout, held) as store,
     ):
         store.delete_observation(LEDGER_LACKS)
 
@@ -258,7 +258,7 @@ def _stage(
     copying = Copying(source.layout, staged)
     for place, reason in source.damaged.items():
         copying.leave_out(place, reason)
-    with StateStore.opened(here.database_url) as opened, opened.in_turn(staged, held) as store:
+    with StateStore.opened(here.database_url) as opened, opened.leased(staged, held) as store:
         identity = Identity(source.snapshot.installation.id, number)
         store.snapshots.put_back(replace(source.snapshot, installation=identity))
         refuse_another_service(settings, store)
@@ -299,7 +299,7 @@ def _swap(
                 layout.restoring.unlink()
             raise
     if layout.elsewhere is not None:
-        _put_objects(layout, present.turn)
+        _put_objects(layout, present.lease)
         keep_creates_elsewhere(layout, present)
     _replace_files(layout, staged)
     if settings.analytics == "ducklake" and not source.in_bucket:
@@ -308,14 +308,14 @@ def _swap(
     sync(layout.root)
 
 
-def _put_objects(layout: Layout, turn: Turn) -> None:
+def _put_objects(layout: Layout, lease: Lease) -> None:
     """Upload the staged raw pages, snapshot and Parquet files to object storage, under their own names."""
     staged = layout.staged
     folders = (staged.root / SNAPSHOTS, staged.parquet)
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
 
     def put(path: Path) -> None:
-        layout.files.replace(turn, path.relative_to(staged.root).as_posix(), path.read_bytes())
+        layout.files.replace(lease, path.relative_to(staged.root).as_posix(), path.read_bytes())
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(put, files))

@@ -66,12 +66,12 @@ def drop_old_pages(run: Run) -> None:
     for window in store.windows("abandoned"):
         if now - window.started_at > ABANDONED_FOR:
             if layout.files.names(window_key(window.id)):
-                layout.files.delete(store.turn, window_key(window.id))
+                layout.files.delete(store.lease, window_key(window.id))
             if window.signature == UNKNOWN and is_flattened(layout, window.id):
-                reflatten(store.turn, layout, window.id)
-                delete_unnamed(store.turn, layout, {window.id})
+                reflatten(store.lease, layout, window.id)
+                delete_unnamed(store.lease, layout, {window.id})
     due = list(_due(settings, store, layout, now))
-    dropped = sum(drop_pages(store.turn, layout, window.id, now) for window in due)
+    dropped = sum(drop_pages(store.lease, layout, window.id, now) for window in due)
     if due:
         logger.info(
             "dropped the raw pages of %(windows)s (%(megabytes).1f MB), landed more than %(days)s ago; "

@@ -38,13 +38,13 @@ from wms_sync.shipments.flatten.page import RecordDamagedError
 from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.shipments.read.raw import is_dropped, key_of
 from wms_sync.state.errors import StateError
+from wms_sync.state.leases import refuse_unusable
 from wms_sync.state.ledger import entries_in
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import pages, windows
 from wms_sync.state.snapshot import Snapshot, decoded
 from wms_sync.state.snapshot_files import is_behind
 from wms_sync.state.store import COMPLETE_STATES, LandedPage, StateStore, Window
-from wms_sync.state.turns import refuse_unusable
 from wms_sync.storage.durable import Inaccessible
 from wms_sync.storage.files import StrictFolder, difference
 from wms_sync.targets.database import Opened

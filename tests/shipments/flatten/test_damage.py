@@ -30,7 +30,7 @@ def scribble(bench: Bench, window: str) -> None:
 
 
 def without_pages(bench: Bench, window: str) -> None:
-    drop_pages(bench.run.turn, bench.layout, window, datetime.now(UTC))
+    drop_pages(bench.run.lease, bench.layout, window, datetime.now(UTC))
 
 
 def with_damaged_pages(bench: Bench, window: str) -> None:

@@ -50,7 +50,7 @@ def three_nights(bench, sandbox):
 
 def drops_raw_pages(bench) -> None:
     for window in bench.store.windows():
-        assert drop_pages(bench.store.turn, bench.layout, window.id, datetime.now().astimezone()) > 0
+        assert drop_pages(bench.store.lease, bench.layout, window.id, datetime.now().astimezone()) > 0
 
 
 def had_a_column_less(bench) -> None:

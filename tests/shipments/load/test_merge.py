@@ -35,12 +35,12 @@ ONE_TWICE = (
 def test_a_load_begins_without_what_one_that_was_overtaken_has_committed(synced, sandbox):
     """It may be half a load that no check was asked about."""
     target = target_of(synced.settings)
-    with target.load(synced.store.turn) as overtaken:
+    with target.load(synced.store.lease) as overtaken:
         with overtaken.session() as session:
             session.connection.execute("delete from shipments")
         with (
             store_at(synced.settings.database_url, synced.settings.data_dir) as other,
-            target.load(other.turn) as load,
+            target.load(other.lease) as load,
             load.session() as session,
         ):
             assert session.connection.execute("select count(*) from shipments").fetchall() == [(240,)]
@@ -72,7 +72,7 @@ def test_rows_that_do_not_add_up_are_not_merged(synced, sandbox, tmp_path):
     rewrite(file, ONE_LESS)
     record = flattened_window(synced.layout, window)  # with it the files agree: only the count of the pages shows it
     record.parts["shipments"] = [replace(part, rows=part.rows - 1) for part in record.parts["shipments"]]
-    write_flattened(synced.store.turn, synced.layout, window, record)
+    write_flattened(synced.store.lease, synced.layout, window, record)
     with pytest.raises(CountsDisagreeError, match=f"pages of window {window} have"):
         refresh(synced.run)
     assert [one.id for one in synced.store.windows("landed")] == [window]

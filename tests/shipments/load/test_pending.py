@@ -13,7 +13,7 @@ SHIPMENTS_HELD = 60
 def load_up_to(bench, most: int) -> PendingWindows:
     """Publish what a load of at most so many shipments merges, and the windows that it leaves to another."""
     with (
-        target_of(bench.settings).load(bench.store.turn) as load,
+        target_of(bench.settings).load(bench.store.lease) as load,
     ):
         pending = PendingWindows(bench.run, most=most)
         while not pending.is_complete:

@@ -38,8 +38,8 @@ from wms_sync.shipments.flatten.batch import Flattener
 from wms_sync.shipments.flatten.page import PageDamagedError, RawPage, RecordDamagedError
 from wms_sync.shipments.flatten.shape import Sent, either
 from wms_sync.shipments.read.raw import is_dropped, key_of
+from wms_sync.state.leases import Lease
 from wms_sync.state.store import LandedPage, StateStore, Window
-from wms_sync.state.turns import Turn
 from wms_sync.storage.files import difference
 from wms_sync.targets.database import receipts
 
@@ -120,12 +120,12 @@ def flattened_window(layout: Layout, window_id: str) -> FlattenedWindow:
         raise RecordDamagedError(flattened_key(window_id)) from None
 
 
-def reflatten(turn: Turn, layout: Layout, window_id: str) -> None:
+def reflatten(lease: Lease, layout: Layout, window_id: str) -> None:
     """Delete the record of a window's Parquet files, so that the next load flattens the window again."""
-    layout.files.delete(turn, flattened_key(window_id))
+    layout.files.delete(lease, flattened_key(window_id))
 
 
-def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> int:
+def delete_unnamed(lease: Lease, layout: Layout, window_ids: Collection[str]) -> int:
     """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them.
 
     Return their number.
@@ -135,7 +135,7 @@ def delete_unnamed(turn: Turn, layout: Layout, window_ids: Collection[str]) -> i
     keys = {key for table in tables() for key in layout.parquet_files(table.slug)}
     left = sorted(key for key in keys - named if window_of(name_of(key)) in window_ids)
     for key in left:
-        layout.files.delete(turn, key)
+        layout.files.delete(lease, key)
     return len(left)
 
 
@@ -154,18 +154,18 @@ def flatten_window(
             RawPage(Path(path), page.number, page.records, page.served_at, page.content_bytes)
             for page, path in zip(landed, paths, strict=True)
         ]
-        reflatten(store.turn, layout, window_id)
+        reflatten(store.lease, layout, window_id)
         flattened = _flatten_all(layout, store, flattener, window_id, deque(_batches(pages, batch_bytes)))
     finally:
         layout.files.release(window_key(window_id))
-    write_flattened(store.turn, layout, window_id, flattened)
+    write_flattened(store.lease, layout, window_id, flattened)
 
 
 def _flatten_all(
     layout: Layout, store: StateStore, flattener: Flattener, window_id: str, left: deque[list[RawPage]]
 ) -> FlattenedWindow:
     """Flatten the remaining batches, one after the other."""
-    made_in = layout.files.workplace(store.turn) / PARQUET
+    made_in = layout.files.workplace(store.lease) / PARQUET
     parts: dict[str, list[ParquetPart]] = {}
     sent: Sent = {}
     left_out, number = 0, 1
@@ -182,7 +182,7 @@ def _flatten_all(
         number += 1
         written = [ParquetPart.of(path.name, done.rows[table], path.read_bytes()) for table, path in done.files.items()]
         made = [parquet_key(table, path.name) for table, path in done.files.items()]
-        for table, part, key in zip(done.files, written, layout.files.keep(store.turn, made), strict=True):
+        for table, part, key in zip(done.files, written, layout.files.keep(store.lease, made), strict=True):
             parts.setdefault(table, []).append(replace(part, name=name_of(key)))
         sent = either(sent, done.sent)
         left_out += sum(page.records for page in batch) - done.rows["shipments"]
@@ -190,9 +190,9 @@ def _flatten_all(
     return FlattenedWindow(parts, not_sent, left_out)
 
 
-def write_flattened(turn: Turn, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
+def write_flattened(lease: Lease, layout: Layout, window_id: str, flattened: FlattenedWindow) -> None:
     """Record a window's Parquet files, once all have been written."""
-    layout.files.replace(turn, flattened_key(window_id), msgspec.json.encode(flattened))
+    layout.files.replace(lease, flattened_key(window_id), msgspec.json.encode(flattened))
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
@@ -211,11 +211,11 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
         for key, part in flattened_window(layout, window_id).by_key.items():
             if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
                 _rebuild_file(layout, store, window_id)
-                layout.files.delete(store.turn, key)
+                layout.files.delete(store.lease, key)
                 logger.warning(_AGAIN, {"file": key, "reason": reason})
                 damaged += 1
             layout.files.release(key)
-    return damaged + delete_unnamed(store.turn, layout, {window.id for window in store.windows()})
+    return damaged + delete_unnamed(store.lease, layout, {window.id for window in store.windows()})
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
@@ -235,7 +235,7 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
 
 
 def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
-    reflatten(store.turn, layout, window_id)
+    reflatten(store.lease, layout, window_id)
     if is_dropped(layout, window_id):
         store.abandon(window_id)
 

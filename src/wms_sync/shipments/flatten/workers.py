@@ -83,7 +83,7 @@ class Flattening(AbstractContextManager["Flattening"]):
         try:
             return self._idle.pop()
         except IndexError:
-            work_dir = self._store.turn.temporary("flatten")
+            work_dir = self._store.lease.temporary("flatten")
         work_dir.mkdir(mode=PRIVATE_FOLDER)  # without its parents: the next holder of the lock may have removed them
         return Flattener(work_dir=work_dir, memory_limit=f"{self._memory_each}B")
 
@@ -108,5 +108,5 @@ def flatten_landed(settings: Settings, store: StateStore, *, from_scratch: bool)
     if flattening.trouble is not None:
         raise flattening.trouble
     if windows:
-        delete_unnamed(store.turn, layout, set(windows))
+        delete_unnamed(store.lease, layout, set(windows))
     return flattening.damaged

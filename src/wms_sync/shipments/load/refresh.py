@@ -169,7 +169,7 @@ class Refresh:
 
     def _load(self) -> RefreshReport:
         audits = self._run.store.audits
-        with self._target.load(self._run.turn, from_scratch=self._from_scratch) as loading:
+        with self._target.load(self._run.lease, from_scratch=self._from_scratch) as loading:
             pending = PendingWindows(self._run, loading.most)
             with self._phase("merge"):
                 while not pending.is_complete:

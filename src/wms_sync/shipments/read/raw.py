@@ -22,8 +22,8 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.layout import PAGES_DROPPED, Layout, name_of, page_name, raw_key
 from wms_sync.service.query import Page
+from wms_sync.state.leases import Lease
 from wms_sync.state.store import LandedPage, StateStore
-from wms_sync.state.turns import Turn
 from wms_sync.storage.files import difference
 
 RAW_BYTES = 1100
@@ -53,9 +53,9 @@ class NotEnoughRoom(ExtractError):
         )
 
 
-def land(turn: Turn, layout: Layout, window_id: str, number: int, page: Page, next_cursor: int | None) -> LandedPage:
+def land(lease: Lease, layout: Layout, window_id: str, number: int, page: Page, next_cursor: int | None) -> LandedPage:
     """Write a page of a window durably. Return the record for the state store."""
-    key = layout.files.put(turn, raw_key(window_id, page_name(number, page.body.suffix)), page.body.landed)
+    key = layout.files.put(lease, raw_key(window_id, page_name(number, page.body.suffix)), page.body.landed)
     return LandedPage(
         window_id=window_id,
         number=number,
@@ -83,23 +83,23 @@ def key_of(page: LandedPage) -> str:
     return raw_key(page.window_id, page.file)
 
 
-def delete_unrecorded(turn: Turn, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
+def delete_unrecorded(lease: Lease, layout: Layout, window_id: str, pages: Iterable[LandedPage]) -> None:
     """Delete the pages of a window that a killed run wrote but did not record."""
     recorded = {page.file for page in pages}
     for name in layout.pages(window_id):
         if name not in recorded:
-            layout.files.delete(turn, raw_key(window_id, name))
+            layout.files.delete(lease, raw_key(window_id, name))
 
 
-def drop_pages(turn: Turn, layout: Layout, window_id: str, when: datetime) -> int:
+def drop_pages(lease: Lease, layout: Layout, window_id: str, when: datetime) -> int:
     """Delete the pages of a window deliberately and permanently. Return their size in bytes."""
     files = layout.files
-    files.replace(turn, raw_key(window_id, PAGES_DROPPED), msgspec.json.encode({"dropped_at": when}))
+    files.replace(lease, raw_key(window_id, PAGES_DROPPED), msgspec.json.encode({"dropped_at": when}))
     dropped = 0
     for name in layout.pages(window_id):
         key = raw_key(window_id, name)
         dropped += files.size(key) or 0
-        files.delete(turn, key)
+        files.delete(lease, key)
     return dropped
 
 

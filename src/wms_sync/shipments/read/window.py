@@ -102,7 +102,7 @@ class WindowReader:
         except (PagingBroken, Rejected, WindowIncomplete):
             self._store.abandon(window.id)
             raise
-        delete_unrecorded(self._store.turn, self._layout, window.id, self._store.pages(window.id))
+        delete_unrecorded(self._store.lease, self._layout, window.id, self._store.pages(window.id))
         self._store.mark_landed(window.id, read_seconds=monotonic() - started)
         self._tally.add(windows_done=1)
 
@@ -154,7 +154,7 @@ class WindowReader:
         return max((page.last_id for page in self._store.pages(window.id) if page.last_id is not None), default=None)
 
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
-        landed = land(self._store.turn, self._layout, window.id, number, self._cleaned(page), next_cursor)
+        landed = land(self._store.lease, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
         self.ids[window.id].extend(page.envelope.ids)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)

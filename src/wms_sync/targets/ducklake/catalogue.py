@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from wms_sync import sql_files
 from wms_sync.catalogue import table
 from wms_sync.state.engine import StatePart
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 from wms_sync.targets.errors import ReadersInTheWay
 
 STATISTICS = ("ducklake_file_column_stats", "ducklake_table_column_stats")
@@ -74,20 +74,20 @@ class LakeCatalogue(StatePart):
         with self.engine.begin() as connection:
             connection.execute(text(sql_files.read("lake/dropped.sql")))
 
-    def keep_samples_out(self, turn: Turn) -> None:
+    def keep_samples_out(self, lease: Lease) -> None:
         """Keep PostgreSQL from sampling values of columns into its own statistics, which keep deleted values."""
         with self.engine.begin() as connection:
-            turn.verify(connection)
+            lease.verify(connection)
             for name in connection.execute(text(sql_files.read("lake/statistics/sampled.sql"))).scalars().all():
                 connection.exec_driver_sql(sql_files.read("lake/statistics/not_sampled.sql").format(table=name))
 
-    def narrow_statistics(self, turn: Turn) -> None:
+    def narrow_statistics(self, lease: Lease) -> None:
         """Remove from the statistics text values that no file contains any more, even from PostgreSQL's dead rows.
 
         Raise ``ReadersInTheWay`` if a session that has read the statistics keeps its transaction open.
         """
         with self.engine.begin() as connection:
-            turn.verify(connection)
+            lease.verify(connection)
             connection.exec_driver_sql(sql_files.read("lake/statistics/narrowed.sql"))
         # without a transaction: inside a transaction PostgreSQL cannot rewrite tables
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

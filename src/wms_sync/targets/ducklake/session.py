@@ -1,4 +1,4 @@
-"""Attach a lake with DuckDB: for reading, or for writing in a turn.
+"""Attach a lake with DuckDB: for reading, or for writing under a lease.
 
 PostgreSQL itself refuses commits, expirations and clean-ups by a session of an earlier epoch. A session states its
 epoch when it connects; triggers compare it with the newest epoch inside the committing transaction. So it does not
@@ -22,7 +22,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import literal
 from wms_sync.layout import LAKE, LAKE_OWNER
 from wms_sync.settings import Settings, memory_bytes
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 from wms_sync.storage.durable import make_private
 from wms_sync.storage.files import Files
 from wms_sync.targets.ducklake import place as place
@@ -45,27 +45,27 @@ LEAST_THREADS = 4
 """The minimum number of threads: a thread waits for each request to a remote catalogue or store."""
 
 
-def session_options(turn: Turn) -> str:
+def session_options(lease: Lease) -> str:
     """Return the options with which a writing session connects, in libpq's form."""
-    options = {"wms.epoch": turn.row.epoch, **KEEPALIVES}
+    options = {"wms.epoch": lease.row.epoch, **KEEPALIVES}
     return " ".join(f"-c {name}={value}" for name, value in options.items())
 
 
-def sign(connection: duckdb.DuckDBPyConnection, turn: Turn) -> None:
-    """Name the run in the next commit's message, and check the turn once more before PostgreSQL does."""
-    row = turn.row
+def sign(connection: duckdb.DuckDBPyConnection, lease: Lease) -> None:
+    """Name the run in the next commit's message, and check the lease once more before PostgreSQL does."""
+    row = lease.row
     connection.execute(f"call {LAKE}.set_commit_message('wms-sync', {literal(f'{row.purpose} (run {row.run_id})')})")
-    turn.check()
+    lease.check()
 
 
-def _put_up_fence(turn: Turn) -> None:
+def _put_up_fence(lease: Lease) -> None:
     """Create the function if it is missing or differs, and its missing triggers. Raise ``TakenOver``.
 
     The state store is in the same database.
     """
     function = sql_files.read("lake/fence/function.sql")
-    with turn.engine.begin() as connection:
-        turn.verify(connection)
+    with lease.engine.begin() as connection:
+        lease.verify(connection)
         found = connection.execute(text(sql_files.read("lake/fences.sql"))).one()
         if found.source is None or found.source not in function:
             connection.exec_driver_sql(function)
@@ -85,11 +85,11 @@ def opened_for_reading(settings: Settings, *, memory_limit: str | None = None) -
             raise _unreadable(error) from None
 
 
-def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnection:
-    """Attach or create the lake for writing in this turn. Raise ``DatabaseOpenError`` or ``LakeReplaced``."""
+def opened_for_writing(settings: Settings, lease: Lease) -> duckdb.DuckDBPyConnection:
+    """Attach or create the lake for writing under this lease. Raise ``DatabaseOpenError`` or ``LakeReplaced``."""
     if settings.files_url is None:
         make_private(settings.layout.lake)
-    path, options = place.data_path(settings), session_options(turn)
+    path, options = place.data_path(settings), session_options(lease)
     config = _config(settings, settings.memory_limit)
     try:
         connection = _attached(settings, config, _shared(settings, NOT_INLINED, path, options))
@@ -97,25 +97,25 @@ def opened_for_writing(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnect
         refuse_another_place(settings)
         raise
     try:
-        _put_up_fence(turn)
-        LakeCatalogue(turn.engine).keep_samples_out(turn)
-        claim(settings, turn)
+        _put_up_fence(lease)
+        LakeCatalogue(lease.engine).keep_samples_out(lease)
+        claim(settings, lease)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def opened_privately(settings: Settings, turn: Turn) -> duckdb.DuckDBPyConnection:
-    """Attach or create the lake in the turn's folder, in place of the published one. Raise ``DatabaseOpenError``."""
-    options = f"data_path {literal(f'{turn.folder}/{PRIVATE}/')}, {NOT_INLINED}"
-    attach = [f"attach {private(turn)} ({options})", f"use {PRIVATE}"]
+def opened_privately(settings: Settings, lease: Lease) -> duckdb.DuckDBPyConnection:
+    """Attach or create the lake in the lease's folder, in place of the published one. Raise ``DatabaseOpenError``."""
+    options = f"data_path {literal(f'{lease.folder}/{PRIVATE}/')}, {NOT_INLINED}"
+    attach = [f"attach {private(lease)} ({options})", f"use {PRIVATE}"]
     return _attached(settings, _config(settings, settings.memory_limit), attach)
 
 
-def private(turn: Turn) -> str:
-    """Return the catalogue of the lake in the turn's folder, and its name, for ``attach``."""
-    return f"{literal(f'ducklake:{turn.folder / PRIVATE}.ducklake')} as {PRIVATE}"
+def private(lease: Lease) -> str:
+    """Return the catalogue of the lake in the lease's folder, and its name, for ``attach``."""
+    return f"{literal(f'ducklake:{lease.folder / PRIVATE}.ducklake')} as {PRIVATE}"
 
 
 def refuse_another_place(settings: Settings) -> None:
@@ -193,10 +193,10 @@ class Owner(Struct, frozen=True):
 _OWNER = msgspec.json.Decoder(Owner)
 
 
-def claim(settings: Settings, turn: Turn) -> None:
+def claim(settings: Settings, lease: Lease) -> None:
     """Take the location for the lake of this database. Raise ``LakeReplaced`` if a newer lake owns it."""
     files = settings.layout.files
-    catalogue = LakeCatalogue(turn.engine)
+    catalogue = LakeCatalogue(lease.engine)
     lake, owner = catalogue.identity(), _owner(files)
     if owner is not None and owner.lake == lake:
         return
@@ -206,7 +206,7 @@ def claim(settings: Settings, turn: Turn) -> None:
     url = make_url(settings.database_url)
     place = f"{url.database} on {url.host or url.query.get('host') or 'this machine'}"
     mine = Owner(lake, place, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ}")
-    files.replace(turn, LAKE_OWNER, msgspec.json.encode(mine))
+    files.replace(lease, LAKE_OWNER, msgspec.json.encode(mine))
 
 
 def refuse_replaced(settings: Settings) -> None:

@@ -17,7 +17,7 @@ import duckdb
 from wms_sync import sql_files
 from wms_sync.catalogue import marts, stored_tables
 from wms_sync.settings import Settings
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 from wms_sync.targets import database
 from wms_sync.targets.database import Maintained, Opened, Session
 from wms_sync.targets.ducklake import place as place
@@ -83,9 +83,9 @@ class Lake:
         with LakeCatalogue.opened(self._settings.database_url) as catalogue:
             return catalogue.readers()
 
-    def load(self, turn: Turn, *, from_scratch: bool = False) -> AbstractContextManager[LakeLoad | LakeRebuild]:
+    def load(self, lease: Lease, *, from_scratch: bool = False) -> AbstractContextManager[LakeLoad | LakeRebuild]:
         """Begin a load for the length of the block, in a private lake if ``from_scratch``."""
-        return nullcontext(LakeRebuild(self._settings, turn)) if from_scratch else begun(self._settings, turn)
+        return nullcontext(LakeRebuild(self._settings, lease)) if from_scratch else begun(self._settings, lease)
 
     @property
     def loads_gathered(self) -> int:
@@ -93,13 +93,13 @@ class Lake:
         with LakeCatalogue.opened(self._settings.database_url) as catalogue:
             return catalogue.loads_gathered()
 
-    def maintain(self, turn: Turn, keep: timedelta) -> Maintained:
+    def maintain(self, lease: Lease, keep: timedelta) -> Maintained:
         """Merge the files of each table, and delete files that were replaced longer ago than ``keep``."""
-        return maintain(self._settings, turn, keep)
+        return maintain(self._settings, lease, keep)
 
-    def erase(self, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+    def erase(self, lease: Lease, order_ids: Collection[int], *, anyway: bool) -> int:
         """Remove the personal data of these orders from everything that the lake keeps."""
-        return erase(self._settings, turn, order_ids, anyway=anyway) if self.is_published else 0
+        return erase(self._settings, lease, order_ids, anyway=anyway) if self.is_published else 0
 
     def _published_snapshot(self) -> LakeSnapshot:
         found = self._newest_snapshot()
@@ -112,9 +112,9 @@ class Lake:
 
 
 @contextmanager
-def begun(settings: Settings, turn: Turn, *, is_empty: bool = False) -> Iterator[LakeLoad]:
+def begun(settings: Settings, lease: Lease, *, is_empty: bool = False) -> Iterator[LakeLoad]:
     """Begin a transaction for the length of the block. Drop everything if ``is_empty`` or the history is outdated."""
-    connection = opened_for_writing(settings, turn)
+    connection = opened_for_writing(settings, lease)
     try:
         connection.begin()
         if is_empty or database.has_other_history(connection):
@@ -122,7 +122,7 @@ def begun(settings: Settings, turn: Turn, *, is_empty: bool = False) -> Iterator
         if not database.is_as_defined(connection):
             database.complete(connection, comments_on_views=False)
             _write_columns(connection)
-        yield LakeLoad(settings, turn, connection)
+        yield LakeLoad(settings, lease, connection)
     finally:
         # if PostgreSQL's session of an open transaction is lost, closing the connection makes DuckDB end the whole
         # process; a rollback raises an ordinary error instead
@@ -136,9 +136,9 @@ class LakeLoad:
 
     most: int | None = 1_000_000
 
-    def __init__(self, settings: Settings, turn: Turn, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, settings: Settings, lease: Lease, connection: duckdb.DuckDBPyConnection) -> None:
         self._settings = settings
-        self._turn = turn
+        self._lease = lease
         self._connection = connection
 
     @contextmanager
@@ -149,7 +149,7 @@ class LakeLoad:
 
     def publish(self) -> int:
         """Commit everything. Raise ``NotCommitted``."""
-        sign(self._connection, self._turn)
+        sign(self._connection, self._lease)
         try:
             self._connection.commit()
         except duckdb.Error as error:
@@ -165,24 +165,24 @@ class LakeRebuild:
 
     most: int | None = None
 
-    def __init__(self, settings: Settings, turn: Turn) -> None:
+    def __init__(self, settings: Settings, lease: Lease) -> None:
         self._settings = settings
-        self._turn = turn
+        self._lease = lease
         with self.session() as session, session.transaction():
             database.complete(session.connection, comments_on_views=False)
 
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Open the private lake; closing it frees its memory."""
-        with closing(opened_privately(self._settings, self._turn)) as connection:
+        with closing(opened_privately(self._settings, self._lease)) as connection:
             yield Session(connection)
 
     def publish(self) -> int:
         """Replace the rows of the lake. Raise ``NotCommitted``."""
-        with begun(self._settings, self._turn, is_empty=True) as load:
+        with begun(self._settings, self._lease, is_empty=True) as load:
             with load.session() as session:
                 session.connection.execute(f"set threads = {threads(self._settings, MEMORY_EACH)}")
-                session.connection.execute(f"attach {private(self._turn)} (read_only)")
+                session.connection.execute(f"attach {private(self._lease)} (read_only)")
             for table in stored_tables():
                 with load.session() as session:  # with the present keys of the bucket
                     rows = f"select * from {PRIVATE}.{table.qualified}"

@@ -27,7 +27,7 @@ from wms_sync.catalogue import literal
 from wms_sync.grammar import count_of
 from wms_sync.layout import LAKE
 from wms_sync.settings import Settings
-from wms_sync.state.turns import Turn
+from wms_sync.state.leases import Lease
 from wms_sync.targets import persons
 from wms_sync.targets.database import Maintained
 from wms_sync.targets.ducklake.catalogue import LakeCatalogue, StoredTable
@@ -54,18 +54,18 @@ MEMORY_EACH = 250_000_000
 """The bytes that a thread needs to write a file of the widest table."""
 
 
-def maintain(settings: Settings, turn: Turn, keep: timedelta) -> Maintained:
+def maintain(settings: Settings, lease: Lease, keep: timedelta) -> Maintained:
     """Merge files, and delete files that were replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
-    before = LakeCatalogue(turn.engine).tables()
-    with explained(), closing(opened_for_writing(settings, turn)) as connection:
-        changed = put_together(settings, connection, turn, _worthwhile)
-        changed |= put_together(settings, connection, turn, _still_too_many)
-        deleted = delete_replaced(settings, connection, turn, keep)
-    return Maintained(len(changed), _files(before), _files(LakeCatalogue(turn.engine).tables()), deleted)
+    before = LakeCatalogue(lease.engine).tables()
+    with explained(), closing(opened_for_writing(settings, lease)) as connection:
+        changed = put_together(settings, connection, lease, _worthwhile)
+        changed |= put_together(settings, connection, lease, _still_too_many)
+        deleted = delete_replaced(settings, connection, lease, keep)
+    return Maintained(len(changed), _files(before), _files(LakeCatalogue(lease.engine).tables()), deleted)
 
 
 def put_together(
-    settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, steps: Steps
+    settings: Settings, connection: duckdb.DuckDBPyConnection, lease: Lease, steps: Steps
 ) -> set[tuple[str, str]]:
     """Run the steps for each table; return the tables that were rewritten.
 
@@ -73,8 +73,8 @@ def put_together(
     """
     connection.execute(f"set threads = {threads(settings, MEMORY_EACH)}")
     changed = set()
-    for table in LakeCatalogue(turn.engine).tables():
-        if _put_together(settings, connection, turn, table, steps(table)):
+    for table in LakeCatalogue(lease.engine).tables():
+        if _put_together(settings, connection, lease, table, steps(table)):
             changed.add((table.schema_name, table.table_name))
     return changed
 
@@ -92,13 +92,13 @@ def _still_too_many(table: StoredTable) -> Sequence[str]:
     return EVERYTHING if table.files > MANY_FILES else ()
 
 
-def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, keep: timedelta) -> int:
+def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, lease: Lease, keep: timedelta) -> int:
     """Delete snapshots, and files that no snapshot references, if older than ``keep``; return the number of files.
 
     Files that no transaction has committed are deleted too. Nobody reads them, and no load takes as long as ``keep``.
     """
     until = datetime.now(UTC) - keep
-    with committed(settings, connection, turn):
+    with committed(settings, connection, lease):
         if keep > AT_ONCE:
             connection.execute(f"call ducklake_expire_snapshots({literal(LAKE)}, older_than => $1)", [until])
         else:  # all but the newest by number, because their times come from different clocks
@@ -108,7 +108,7 @@ def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, t
     old = "older_than => $1" if keep > AT_ONCE else "cleanup_all => true"
     deleted = 0
     for function in ("ducklake_cleanup_old_files", "ducklake_delete_orphaned_files"):
-        turn.check()
+        lease.check()
         connection.execute(find_keys(settings))
         found = connection.execute(f"call {function}({literal(LAKE)}, {old})", [until] if keep > AT_ONCE else [])
         deleted += len(found.fetchall())
@@ -116,13 +116,13 @@ def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, t
 
 
 def _put_together(
-    settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn, table: StoredTable, steps: Sequence[str]
+    settings: Settings, connection: duckdb.DuckDBPyConnection, lease: Lease, table: StoredTable, steps: Sequence[str]
 ) -> bool:
     """Run the steps for one table. Return whether anything was written."""
     names = {"name": literal(LAKE), "table": literal(table.table_name), "schema": literal(table.schema_name)}
     written = 0
     for step in steps:
-        with committed(settings, connection, turn):
+        with committed(settings, connection, lease):
             written += len(connection.execute(f"call {step.format(**names)}").fetchall())
     if written:
         logger.info(
@@ -133,13 +133,13 @@ def _put_together(
 
 
 @contextmanager
-def committed(settings: Settings, connection: duckdb.DuckDBPyConnection, turn: Turn) -> Iterator[None]:
+def committed(settings: Settings, connection: duckdb.DuckDBPyConnection, lease: Lease) -> Iterator[None]:
     """Commit the block, as a load does. After an error roll it back, for the reason given in ``target.begun``."""
     connection.execute(find_keys(settings))
     connection.begin()
     try:
         yield
-        sign(connection, turn)
+        sign(connection, lease)
         connection.commit()
     except BaseException:
         with suppress(duckdb.Error):
@@ -161,18 +161,18 @@ def explained() -> Iterator[None]:
         raise MaintenanceError(error, may_lack_files=may_lack_files(error)) from None
 
 
-def erase(settings: Settings, turn: Turn, order_ids: Collection[int], *, anyway: bool) -> int:
+def erase(settings: Settings, lease: Lease, order_ids: Collection[int], *, anyway: bool) -> int:
     """Remove the personal data of these orders; return the number of affected rows.
 
     With ``anyway``, clear earlier snapshots even if no row has any. Raise ``MaintenanceError`` or ``ReadersInTheWay``.
     """
-    with explained(), closing(opened_for_writing(settings, turn)) as connection:
+    with explained(), closing(opened_for_writing(settings, lease)) as connection:
         held = sum(persons.held_rows(connection, order_ids).values())
         if not (held or anyway):
             return 0
-        with committed(settings, connection, turn):
+        with committed(settings, connection, lease):
             persons.erase(connection, order_ids)
-        put_together(settings, connection, turn, everything)
-        delete_replaced(settings, connection, turn, AT_ONCE)
-    LakeCatalogue(turn.engine).narrow_statistics(turn)
+        put_together(settings, connection, lease, everything)
+        delete_replaced(settings, connection, lease, AT_ONCE)
+    LakeCatalogue(lease.engine).narrow_statistics(lease)
     return held

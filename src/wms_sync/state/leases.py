@@ -1,9 +1,9 @@
-"""A turn: the right of one process to write under a lock, with the methods that change files.
+"""A lease: the right of one process to write under a lock, with the methods that change files.
 
-A file is written in the turn's own folder and put in place by one rename, after a check of the epoch. Deleting is a
-rename into that folder. A new holder of the lock raises the epoch, then renames the folders of earlier turns. So if a
+A file is written in the lease's own folder and put in place by one rename, after a check of the epoch. Deleting is a
+rename into that folder. A new holder of the lock raises the epoch, then renames the folders of earlier leases. So if a
 process is suspended between its check and its rename, the source or the target of the rename is gone when it resumes.
-The process cannot recreate it, because a turn's folder is created only once, at the start of the turn.
+The process cannot recreate it, because a lease's folder is created only once, at the start of the lease.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from wms_sync.layout import Layout
 from wms_sync.state.engine import StatePart, insert_of, refuse_newer, silent
 from wms_sync.state.errors import RestoreUnfinished, StateBusy, StateError, TakenOver
 from wms_sync.state.holder import Held, Holder
-from wms_sync.state.schema import turns
+from wms_sync.state.schema import leases
 from wms_sync.storage.durable import PRIVATE_FOLDER, accessing, make_private, put_in_place, write_synced
 
 PATIENCE_SECONDS = 30
@@ -32,13 +32,13 @@ PATIENCE_SECONDS = 30
 
 
 class EpochRow(Holder, frozen=True, kw_only=True):
-    """One row of ``turns``: the process that took the lock on ``what`` last, its epoch, and the time."""
+    """One row of ``leases``: the process that took the lock on ``what`` last, its epoch, and the time."""
 
     what: str
     epoch: int
 
 
-class Turn:
+class Lease:
     """The right to write under a lock, and the methods that change files under it. Thread-safe.
 
     The epoch in ``row`` is a fencing token: a writer with an old epoch can write nothing more. The state store has one
@@ -48,7 +48,7 @@ class Turn:
     first reads the epoch under a row lock, and the next writer must wait for that lock. So the epoch cannot change
     between that read and the commit.
 
-    The methods raise ``TakenOver`` once another writer has taken over. Closing the turn deletes its folder.
+    The methods raise ``TakenOver`` once another writer has taken over. Closing the lease deletes its folder.
     """
 
     def __init__(self, engine: Engine, layout: Layout, row: EpochRow) -> None:
@@ -56,13 +56,13 @@ class Turn:
         self.layout = layout
         self.row = row
         # the epoch alone is not unique: a state store restored from a copy counts the same epochs again
-        self.folder = layout.turns / f"{row.what}-{row.epoch}-{secrets.token_hex(4)}"
+        self.folder = layout.leases / f"{row.what}-{row.epoch}-{secrets.token_hex(4)}"
         self._take_earlier_folders_away()
         self.folder.mkdir(mode=PRIVATE_FOLDER)
 
     @classmethod
     def taken(cls, engine: Engine, layout: Layout, held: Held) -> Self:
-        """Begin a turn under the held lock: increment the epoch, which ends the previous turn.
+        """Begin a lease under the held lock: increment the epoch, which ends the previous lease.
 
         Raise ``StateError`` if a transaction of the previous writer does not end within ``PATIENCE_SECONDS``.
         """
@@ -77,7 +77,7 @@ class Turn:
         return cls(engine, layout, row)
 
     def close(self) -> None:
-        """End the turn and delete its folder."""
+        """End the lease and delete its folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def verify(self, connection: Connection) -> None:
@@ -133,7 +133,7 @@ class Turn:
             raise
 
     def temporary(self, name: str) -> Path:
-        """Return a unique path in the turn's folder."""
+        """Return a unique path in the lease's folder."""
         return self.folder / f"{secrets.token_hex(4)}-{name}"
 
     def write_whole(self, path: Path, content: bytes) -> None:
@@ -144,7 +144,7 @@ class Turn:
             self.put_in_place(temporary, path)
 
     def put_in_place(self, temporary: Path, path: Path) -> None:
-        """Move a synced file from the turn's folder to ``path``."""
+        """Move a synced file from the lease's folder to ``path``."""
         self.check()
         put_in_place(temporary, path)
 
@@ -160,7 +160,7 @@ class Turn:
                 away.unlink()
 
     def _take_earlier_folders_away(self) -> None:
-        """Rename the folders of earlier turns, so that their paths no longer exist; then delete them."""
+        """Rename the folders of earlier leases, so that their paths no longer exist; then delete them."""
         what = self.row.what
         for folder in [*make_private(self.folder.parent).glob(f"{what}-*")]:
             with suppress(FileNotFoundError):
@@ -172,31 +172,31 @@ class Turn:
 def _count_up(engine: Engine, held: Held) -> EpochRow:
     """Increment the epoch in one statement, so that no two writers get the same epoch."""
     is_sqlite = engine.dialect.name == "sqlite"
-    began = asdict(held.me) | {"began_at": datetime.now(UTC)}  # a lock may be held for several turns
-    statement = insert_of(engine, turns).values(what=held.what, epoch=1, **began)
+    began = asdict(held.me) | {"began_at": datetime.now(UTC)}  # a lock may be held for several leases
+    statement = insert_of(engine, leases).values(what=held.what, epoch=1, **began)
     taken = {name: column for name, column in statement.excluded.items() if name != "what"}
-    counted = statement.on_conflict_do_update(index_elements=["what"], set_=taken | {"epoch": turns.c.epoch + 1})
+    counted = statement.on_conflict_do_update(index_elements=["what"], set_=taken | {"epoch": leases.c.epoch + 1})
     with engine.begin() as connection:
         if not is_sqlite:
             connection.exec_driver_sql(f"set local lock_timeout = '{PATIENCE_SECONDS}s'")
-        return EpochRow(**connection.execute(counted.returning(*turns.c)).one()._mapping)
+        return EpochRow(**connection.execute(counted.returning(*leases.c)).one()._mapping)
 
 
 def _query(what: str) -> Select[Any]:
-    return select(turns).where(turns.c.what == what)
+    return select(leases).where(leases.c.what == what)
 
 
 @contextmanager
-def taking_turn(engine: Engine, layout: Layout, held: Held) -> Iterator[Turn]:
-    """Hold a turn inside the block, under the held lock; its folder is deleted at the end.
+def taking_lease(engine: Engine, layout: Layout, held: Held) -> Iterator[Lease]:
+    """Hold a lease inside the block, under the held lock; its folder is deleted at the end.
 
     Raise ``StateError``, such as ``RestoreUnfinished`` or ``StateNewer``. Only a restore of an older backup may replace
     newer data.
     """
     refuse_unusable(layout)
     refuse_newer(engine)
-    with closing(Turn.taken(engine, layout, held)) as turn:
-        yield turn
+    with closing(Lease.taken(engine, layout, held)) as lease:
+        yield lease
 
 
 def refuse_unusable(layout: Layout) -> None:
@@ -216,21 +216,21 @@ def refuse_backup(layout: Layout) -> None:
 
 
 class Guarded(StatePart):
-    """Base of the parts of the state store that any process may read, but whose writing needs a ``Turn``."""
+    """Base of the parts of the state store that any process may read, but whose writing needs a ``Lease``."""
 
-    def __init__(self, engine: Engine, turn: Turn | None = None) -> None:
+    def __init__(self, engine: Engine, lease: Lease | None = None) -> None:
         super().__init__(engine)
-        self._turn = turn
+        self._lease = lease
 
     @property
-    def turn(self) -> Turn:
-        """Return the turn. A store that was opened only for reading has none."""
-        assert self._turn is not None, "opened for reading only, without a turn"  # noqa: S101 - a defect
-        return self._turn
+    def lease(self) -> Lease:
+        """Return the lease. A store that was opened only for reading has none."""
+        assert self._lease is not None, "opened for reading only, without a lease"  # noqa: S101 - a defect
+        return self._lease
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         """Open a write transaction. Raise ``TakenOver`` if another writer has taken over."""
         with self.engine.begin() as connection:
-            self.turn.verify(connection)
+            self.lease.verify(connection)
             yield connection

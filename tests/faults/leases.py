@@ -8,7 +8,7 @@ OVERTAKEN = (
     "takes over"
 )
 SOAK = '`make soak SOAK="-k overtaken"`'
-TURNS = ("tests/state/test_turns.py",)
+LEASES = ("tests/state/test_leases.py",)
 STEPS = ("tests/survival/test_order_of_steps.py",)
 
 FAULTS = (
@@ -39,10 +39,10 @@ FAULTS = (
     Fault(
         "a page is written in place",
         (KILLED, '`make soak SOAK="-k random"`'),
-        "src/wms_sync/state/turns.py",
+        "src/wms_sync/state/leases.py",
         "            write_synced(temporary, content)\n            self.put_in_place(temporary, path)\n",
         "            self.check()\n            write_synced(path, content)\n",
-        TURNS,
+        LEASES,
     ),
     Fault(
         "a load changes the published file itself, not a copy",
@@ -55,10 +55,10 @@ FAULTS = (
     Fault(
         "the folder of a dead run is left as it is",
         ("files of a dead run stay in `work/`, or a stale lock",),
-        "src/wms_sync/state/turns.py",
+        "src/wms_sync/state/leases.py",
         "        self._take_earlier_folders_away()\n        self.folder",
         "        make_private(self.folder.parent)\n        self.folder",
-        TURNS,
+        LEASES,
     ),
     Fault(
         "a run does not wait for the one that writes",
@@ -71,25 +71,25 @@ FAULTS = (
     Fault(
         "a run that was overtaken puts its files in place",
         (OVERTAKEN, SOAK),
-        "src/wms_sync/state/turns.py",
-        '        """Move a synced file from the turn\'s folder to ``path``."""\n        self.check()\n',
-        '        """Move a synced file from the turn\'s folder to ``path``."""\n',
-        TURNS,
+        "src/wms_sync/state/leases.py",
+        '        """Move a synced file from the lease\'s folder to ``path``."""\n        self.check()\n',
+        '        """Move a synced file from the lease\'s folder to ``path``."""\n',
+        LEASES,
     ),
     Fault(
         "a run that was overtaken deletes files",
         (OVERTAKEN,),
-        "src/wms_sync/state/turns.py",
+        "src/wms_sync/state/leases.py",
         "        self.check()\n        away",
         "        away",
-        TURNS,
+        LEASES,
     ),
     Fault(
         "a run that was overtaken writes to the state store",
         (OVERTAKEN,),
-        "src/wms_sync/state/turns.py",
-        "            self.turn.verify(connection)\n",
+        "src/wms_sync/state/leases.py",
+        "            self.lease.verify(connection)\n",
         "",
-        TURNS,
+        LEASES,
     ),
 )
