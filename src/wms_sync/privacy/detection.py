@@ -27,7 +27,7 @@ from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT,
 _KEY, _ESCAPE = rf'"(?:{"|".join(sorted(PERSON))})"\s*:', r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
 _SEARCH = TypeAdapter(Annotated[str, StringConstraints(pattern=f"{_KEY}|{_ESCAPE}")])
 _MENTION = re.compile(_KEY.encode()), re.compile(_ESCAPE.encode())
-"""The same search as two patterns: ``re`` needs a quarter of the time that it needs for one pattern of both."""
+"""The same search as two patterns, to count: ``re`` needs a quarter of the time that it needs for one of both."""
 _NOTHING: Any = Raw()
 _OWN: dict[str, Any] = dict.fromkeys(COMPANYS_OWN, Raw)
 
@@ -94,7 +94,7 @@ def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a g
 
     Return False too if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
     """
-    return not _is_found(content) or mentions(content) == mentions(b"".join(_custom_fields(page)))
+    return not mentions_person(content) or mentions(content) == mentions(b"".join(_custom_fields(page)))
 
 
 def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated struct
@@ -103,19 +103,15 @@ def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated 
             yield from (getattr(record, name) for name in COMPANYS_OWN)
 
 
-def _is_found(text: bytes) -> bool:
-    try:
-        _SEARCH.validate_python(text)
-    except ValidationError as error:
-        return error.errors(include_input=False)[0]["type"] != "string_pattern_mismatch"
-    return True
-
-
 def mentions(text: Buffer) -> int:
     """Return how many keys of personal data the text may have; it need not be JSON."""
     return sum(len(pattern.findall(text)) for pattern in _MENTION)
 
 
 def mentions_person(text: Buffer) -> bool:
-    """Return whether the text may have a key of personal data anywhere; it need not be JSON."""
-    return any(pattern.search(text) for pattern in _MENTION)
+    """Return whether the text may have a key of personal data, or is not UTF-8; it need not be JSON."""
+    try:
+        _SEARCH.validate_python(bytes(text))
+    except ValidationError as error:
+        return error.errors(include_input=False)[0]["type"] != "string_pattern_mismatch"
+    return True

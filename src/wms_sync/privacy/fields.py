@@ -85,12 +85,9 @@ def kept_fields(value: Mapping[str, Any], kind: str | None, table: Kept = KEPT) 
 
     ``kind`` is the kind implied by the key of the object, used unless the object states a kind of ``table``.
     """
-    stated = value.get("type")
-    if not isinstance(stated, str):
-        stated = ""
+    stated = value["type"] if isinstance(value.get("type"), str) else ""
     known = stated if stated in table else kind or ""
     kept = table.get(known)
-    if kept is None and not PERSON.isdisjoint(value):
-        return fields_of_kind(stated) or REFERENCE
-    no_texts = {name for name in KEPT_AS_TEXT.get(known, ()) if not isinstance(value.get(name), str | None)}
-    return None if kept is None else kept - no_texts
+    if kept is None:
+        return None if PERSON.isdisjoint(value) else fields_of_kind(stated) or REFERENCE
+    return kept - {name for name in KEPT_AS_TEXT.get(known, ()) if not isinstance(value.get(name), str | None)}

@@ -93,13 +93,14 @@ def _opened(content: bytes | Raw, levels: int) -> bytes | Raw:
         if place_of(key):
             held = {key: _DECODER.decode(part)}
             left[key] = Raw(_ENCODER.encode(held[key])) if scrub(held) else part
-        elif key not in COMPANYS_OWN and _is_to_open(part):
+        elif key not in COMPANYS_OWN and _is_to_open(part, is_known=key == "included"):
             left[key] = Raw(_opened(part, levels - 1))
     return content if left == parts else _ENCODER.encode(left)
 
 
-def _is_to_open(part: Raw) -> bool:
-    return memoryview(part)[0] in b"{[" and mentions_person(part)
+def _is_to_open(part: Raw, *, is_known: bool = False) -> bool:
+    """Return whether a part can be opened and mentions a person. Where that ``is_known``, a search is saved."""
+    return memoryview(part)[0] in b"{[" and (is_known or mentions_person(part))
 
 
 def without_orders(content: bytes, forgotten: Collection[int]) -> bytes | None:
@@ -170,9 +171,8 @@ def _forget(page: Any, forgotten: Collection[int]) -> bool:  # noqa: ANN401 - an
 
 def _is_theirs(key: str, value: dict[str, Any], forgotten: Collection[int]) -> bool:
     """Return whether an object is one of the ``forgotten`` orders, or belongs to one, as a shipment does."""
-    named = [value.get("order_id"), value.get("order")]
-    if "Order" in (key, value.get("type")):
-        named.append(value)
+    is_order = "Order" in (key, value.get("type"))
+    named = (value.get("order_id"), value.get("order"), value if is_order else None)
     return any(
         whole(reference.get("id") if isinstance(reference, dict) else reference) in forgotten for reference in named
     )

@@ -22,7 +22,7 @@ from wms_sync.errors import WmsSyncError
 from wms_sync.grammar import count_of
 from wms_sync.json_values import shallow
 from wms_sync.layout import suffix_of
-from wms_sync.privacy.detection import mentions_person
+from wms_sync.privacy.detection import mentions
 from wms_sync.privacy.fields import OF_ADDRESSES, PERSON, PLACES, STRICTLY_KEPT
 from wms_sync.privacy.scrub import scrub
 from wms_sync.storage.compression import NO_LIMIT, DamagedStream, StreamTooLarge, decompress
@@ -134,7 +134,7 @@ class Drift(Struct):
 
 def piece_of(content: bytes, piece: bytes) -> str:
     """Return a piece of an unparsable page as text, or ``WITHHELD`` if the page has a key of personal data."""
-    return WITHHELD if mentions_person(content) else piece.decode(errors="replace")
+    return WITHHELD if mentions(content) else piece.decode(errors="replace")
 
 
 def shown(value: Any, holder: str, key: str) -> str:  # noqa: ANN401 - any JSON
