@@ -313,6 +313,7 @@ def service(in_process: InProcess) -> InProcess:
     return in_process
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 def test_each_habit_is_named_and_the_next_sync_loses_nothing(bench, service, settings_for, odd):
     odd.deviate(service.sandbox)
