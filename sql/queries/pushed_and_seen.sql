@@ -2,7 +2,8 @@
 -- keys: kind, key
 -- source: ops.push_ledger, and all queries in sql/objects
 -- notes: matches by id, or by natural key if no answer gave the id. A key that is not unique proves a create only if
---     exactly one object with that key was created since the create was sent
+--     exactly one object with that key was created since the create was sent, and not in the future: such a time is wrong,
+--     or local time without a zone
 with objects as ({objects}),
 
 unseen as (
@@ -23,7 +24,8 @@ matched as (
         unseen.kind,
         unseen.key,
         objects.id,
-        objects._extracted_at
+        objects._extracted_at,
+        true as is_proof
     from unseen
     inner join objects
         on
@@ -34,7 +36,8 @@ matched as (
         unseen.kind,
         unseen.key,
         objects.id,
-        objects._extracted_at
+        objects._extracted_at,
+        objects.is_unique or objects.created_at <= now() + $clocks_differ as is_proof
     from unseen
     inner join objects
         on
@@ -52,5 +55,5 @@ select
     any_value(_extracted_at) as seen_at
 from matched
 group by kind, key
-having count(*) = 1
+having count(*) = 1 and bool_and(is_proof)
 order by kind, key

@@ -7,16 +7,19 @@ import os
 import re
 import threading
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import duckdb
 import pytest
 from msgspec import structs
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tests.bench import let_pass, queried
+from tests.bench import let_pass, queried, store_at
 from tests.master_data.conftest import MERCHANT
 from tests.master_data.files import SAMPLES, write
+from tests.sql.scenario import insert
 from tests.survival.moments import watched
 from tests.survival.victims import INTEND
 from wms_sandbox.errors import failed
@@ -32,8 +35,10 @@ from wms_sync.runs import failures_of
 from wms_sync.service.answers import RetryPolicy
 from wms_sync.service.errors import ApiError, Unauthorized
 from wms_sync.settings import Settings
+from wms_sync.shipments.load.pending import settle_creates
 from wms_sync.shipments.load.refresh import refresh
 from wms_sync.state.ledger import State
+from wms_sync.targets.database import create_empty
 from wms_sync.targets.errors import AnotherServiceError
 
 TAGS = LOCATION_TAGS
@@ -735,3 +740,17 @@ def test_what_was_created_comes_back_with_shipments(desk, shown, bench):
     made |= {product["sku"]: product["id"] for product in service.products()}
     known = {key: (entry.state, entry.remote_id, entry.seen_at is not None) for key, entry in desk.entries().items()}
     assert known == {key: (State.CREATED, id_, True) for key, id_ in made.items()} | {old: (State.DOUBT, None, False)}
+
+
+@pytest.mark.parametrize(("hours", "becomes"), [(0, State.CREATED), (4, State.DOUBT)])
+def test_a_time_in_the_future_proves_no_create(desk, hours, becomes):
+    """A product of another merchant that was made before, if the service writes local times as if they were UTC."""
+    desk.answers(Disconnect())
+    desk.push(PRODUCTS, desk.file("sku,name", "P1,P1"))
+    with duckdb.connect() as connection, store_at(desk.settings.database_url, desk.settings.data_dir) as store:
+        create_empty(connection)
+        now = datetime.now(UTC)
+        insert(connection, "products", id=7, sku="P1", type="Product", created_at=now + timedelta(hours=hours))
+        connection.execute("update products set _extracted_at = now()")
+        settle_creates(connection, store.ledger, desk.settings.base_url)
+    assert desk.entries()["P1"].state is becomes
