@@ -93,6 +93,17 @@ def test_in_the_first_week_the_page_shows_that_week(bench, sandbox):
     assert [f"{week:%m-%d}" in text for week in report.weeks] == [True] * 8 + [False]
 
 
+def test_the_first_week_of_all_is_earlier_than_any(tmp_path):
+    """The zero time of some systems is in the first year, and before it in the West, where DuckDB says so in text."""
+    with duckdb.connect(empty_tables(tmp_path / "analytics.duckdb")) as connection:
+        insert(connection, "warehouses", id=WEST, name="West")
+        insert(connection, "orders", id=1, shipped_at=datetime(1, 1, 1, tzinfo=UTC))
+        insert(connection, "shipments", id=1, warehouse_id=WEST, order_id=1, status="shipped")
+        load(connection)
+        [weeks] = records(connection.execute(sql_files.read("report/weeks.sql")))
+    assert (weeks["this_week"], weeks["is_any_earlier"]) == (date(2024, 3, 11), True)
+
+
 def test_without_a_row_the_page_says_so(bench, tmp_path):
     with pytest.raises(ReportError, match="nothing is published yet"):
         make_report(bench.settings)

@@ -127,7 +127,7 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
         with target.published() as connection:
             freshness = records(connection.execute("from marts.freshness"))
             [zones] = records(connection.execute(sql_files.read("report/weeks.sql")))
-            weeks = _weeks(zones["this_week"] or datetime.now(UTC).date(), zones["first_week"])
+            weeks = _weeks(zones["this_week"] or datetime.now(UTC).date(), is_any_earlier=zones["is_any_earlier"])
             rows = {name: _asked(connection, name, weeks) for name in QUERIES}
     except duckdb.CatalogException as error:
         raise ReportError(
@@ -139,9 +139,9 @@ def _collected(settings: Settings, findings: Sequence[Finding]) -> Report:
     return Report(datetime.now(UTC), freshness[0], open_findings(findings), weeks, zones, target_share, rows)
 
 
-def _weeks(this_week: date, first_week: date | None) -> tuple[date, ...]:
-    """Return the Mondays; this week counts as a whole one if there is no earlier one."""
-    last = this_week if first_week and first_week < this_week else this_week + timedelta(weeks=1)
+def _weeks(this_week: date, *, is_any_earlier: bool | None) -> tuple[date, ...]:
+    """Return the Mondays; this week counts as a whole one if nothing was shipped or due before."""
+    last = this_week if is_any_earlier else this_week + timedelta(weeks=1)
     return tuple(last - timedelta(weeks=number) for number in range(WEEKS, -1, -1))
 
 
