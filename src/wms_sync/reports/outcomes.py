@@ -31,8 +31,6 @@ PASSING = frozenset(
     kind.__name__
     for kind in (Unreachable, NotSent, NoSuchHost, Busy, ServiceFailed, ReadIncomplete, FilesUnavailable, StateSilent)
 )
-QUOTES_ROWS = {"RowsUnsent", "WrongHeader", "Rejected"}
-"""Kinds of errors whose messages may quote values from a file or the service."""
 UNSENT_FOR = timedelta(hours=1)
 """How long an alert about unsent rows waits, because they are pushed again automatically."""
 LONGEST_TEXT = 1000
@@ -76,7 +74,8 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime) -> F
     """Return the finding that this run failed: a warning while it waits for its next attempt, otherwise an error."""
     alike = [other for other in runs if other.purpose == run.purpose]
     failing = list(takewhile(lambda other: other.outcome != "succeeded", alike))
-    quotes = run.error is None or run.error_kind in QUOTES_ROWS
+    # any error of a push may quote a row, or an answer of the service that does
+    quotes = run.error is None or (run.purpose.startswith("push ") and run.error_kind is not None)
     may_be_explained = (
         run.error == KILLED and is_in_ui(run) and run.ended_at is not None and moment - run.ended_at < EXPLAINED_WITHIN
     )

@@ -28,6 +28,16 @@ def test_an_alert_names_the_run_and_its_failure(install, receiver, source, ui_ur
     assert (f"runs/{run_id}" in alert["text"]) == (link is not None)
 
 
+@pytest.mark.parametrize("kind", ["PushStopped", "RowsUnsent", "UnreadableFile"])
+def test_an_alert_about_a_push_holds_no_value_of_a_row(hooked, receiver, kind):
+    """Nor of an answer of the service, which may repeat one."""
+    hooked.run("failed", "Duplicate entry for legal name 'Secret'.", kind, purpose="push retailers")
+    hooked.tell()
+    [alert] = receiver.taken
+    assert f"push retailers failed: {kind}; the log" in alert["text"]
+    assert "Secret" not in str(alert)
+
+
 BACKFILL = "new:run-backfill_2026-03-01_to_2026-03-08"
 
 
