@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.conftest import LATE_START
 from wms_sync.settings import Settings
+from wms_sync.state.run_records import RunRecord, RunRecords
 
 
 def metrics(settings: Settings) -> dict[tuple[str, ...], float]:
@@ -55,6 +57,15 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings, recei
     receiver.status = 500
     done = type_in("sync", **gateway)
     assert (done.exit_code, "not be pushed to WMS_METRICS_URL (HTTPError)" in done.output) == (0, True), done.output
+
+    with RunRecords.opened(settings.database_url) as records:
+        counts = {"created": 2, "stored_otherwise": 1, "rejected": 4}
+        moment = datetime.now(UTC)
+        records.save(RunRecord("pushed", "push retailers", "sensor", moment, moment, "succeeded", counts=counts))
+    assert type_in("maintain").exit_code == 0
+    pushed = metrics(settings)
+    assert pushed["wms_sync_last_run_created_rows", "push retailers"] == 3
+    assert pushed["wms_sync_last_run_rejected_rows", "push retailers"] == 4
 
 
 PROGRAM = Path(sys.executable).with_name("wms-sync")

@@ -26,13 +26,13 @@ SECONDS = 10
 Metric = tuple[str, str, tuple[str, ...], Mapping[tuple[str, ...], float]]
 """A gauge: its name, help and labels but ``service``, and the number for each combination of the labels' values."""
 LAST_RUN = (
-    ("records", "wms_sync_last_run_shipments", "Shipments that the last run read."),
-    ("merged", "wms_sync_last_run_merged_rows", "Rows that the last run merged into the tables."),
-    ("requests", "wms_sync_last_run_requests", "Requests that the last run sent to read shipments."),
-    ("created", "wms_sync_last_run_created_rows", "Rows that the last push created in the service."),
-    ("rejected", "wms_sync_last_run_rejected_rows", "Rows that the last push rejected."),
+    (("records",), "wms_sync_last_run_shipments", "Shipments that the last run read."),
+    (("merged",), "wms_sync_last_run_merged_rows", "Rows that the last run merged into the tables."),
+    (("requests",), "wms_sync_last_run_requests", "Requests that the last run sent to read shipments."),
+    (("created", "stored_otherwise"), "wms_sync_last_run_created_rows", "Rows that the last push created."),
+    (("rejected",), "wms_sync_last_run_rejected_rows", "Rows that the last push rejected."),
 )
-"""The counts of a run's record that become metrics: the name of the count, of the metric, and its help."""
+"""The counts of a run's record that become a metric as their sum: their names, that of the metric, and its help."""
 
 
 def write_metrics(installation: Installation, findings: Sequence[Finding]) -> None:
@@ -65,8 +65,17 @@ def _of_runs(runs: Sequence[RunRecord]) -> Sequence[Metric]:
     ended = [(run, run.ended_at.timestamp()) for run in reversed(runs) if run.ended_at is not None]
     last = {run.group: run for run, _ in ended}
     counted: list[Metric] = [
-        (name, text, ("run",), {(kind,): run.counts[count] for kind, run in last.items() if count in run.counts})
-        for count, name, text in LAST_RUN
+        (
+            name,
+            text,
+            ("run",),
+            {
+                (kind,): sum(run.counts.get(count, 0) for count in counts)
+                for kind, run in last.items()
+                if not run.counts.keys().isdisjoint(counts)
+            },
+        )
+        for counts, name, text in LAST_RUN
     ]
     return (
         (
