@@ -144,14 +144,14 @@ select
     items.units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
     case when not judged.is_open then 0 else items.units_backordered end as units_backordered, -- Quantity that waits for stock, in pieces; 0 once the order is closed
     coalesce(parts.shipments, 0) as shipments, -- Number of shipments, with any status
-    coalesce(parts.shipments_live, 0) as shipments_live, -- Number of shipments that were not canceled, voided or deleted
+    coalesce(parts.shipments_live, 0) as shipments_live, -- Number of shipments that were not canceled, voided, or deleted before they were shipped
     coalesce(parts.shipments_open, 0) as shipments_open, -- Number of open shipments
     coalesce(parts.shipments_shipped, 0) as shipments_shipped, -- Number of shipped shipments
     coalesce(parts.packages, 0) as packages, -- Number of packages
     parts.cost, -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
     parts.order_id is not null and parts.is_shipped as is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     coalesce(parts.shipments_live > 1, false) as is_split, -- Whether the order has more than one live shipment
-    parts.is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
+    parts.is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided, or deleted before it was shipped
     case
         when items.lines_without_units > 0 or not coalesce(items.is_owed, false) then null
         when items.is_all_shipped then true

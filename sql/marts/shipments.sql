@@ -197,7 +197,7 @@ select
     judged.target_ship_date, -- Ship-by date: the local day by which the shipment should be shipped; null if none was promised
     judged.first_target_ship_date, -- Ship-by date that was promised first, as far as it was read
     date_diff('day', judged.target_ship_date, judged.judged_day) as days_late, -- Days from the ship-by date to shipped_day, or to local_today while the shipment is open; negative before that date, null if neither
-    case when judged.target_ship_date < judged.local_today then judged.judged_day <= judged.target_ship_date end as is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided or deleted
+    case when judged.target_ship_date < judged.local_today then judged.judged_day <= judged.target_ship_date end as is_on_time, -- Whether it was shipped by its ship-by date, each live shipment of an order; false if it is open past that day. Null until the day is over, if nothing was promised or is known, or if it was canceled, voided, or deleted before it was shipped
     case when judged.first_target_ship_date < judged.local_today then judged.judged_day <= judged.first_target_ship_date end as is_on_time_by_first_promise, -- As is_on_time, by first_target_ship_date
     (epoch_us(judged.created_at) - epoch_us(judged.order_created_at)) / 3600000000 as hours_order_to_created, -- Hours from the order's creation to the shipment's
     (epoch_us(judged.packed_at) - epoch_us(judged.created_at)) / 3600000000 as hours_created_to_packed, -- Hours from the shipment's creation to packing

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.sql.scenario import NOW, day
+from tests.sql.scenario import ACME, BETA, NOW, day
 from wms_sync import sql_files
 
 GIVEN = {
@@ -21,7 +21,7 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
         ("West", day(11), 1, 0.0),
         (None, day(11), 1, 1.0),
     ],
-    "02_otif_by_retailer": [("ACME", 2, 2, 0.5), ("BETA", 1, 1, 1.0)],
+    "02_otif_by_retailer": [(ACME, "ACME", 2, 2, 0.5), (BETA, "BETA", 1, 1, 1.0)],
     # the East: 3, 4, 6, 11 and 12, of which 11 has no times
     "03_time_to_delivery": [
         ("East", 5, 1.0, 20.0, 0.0, None),
@@ -47,7 +47,7 @@ ANSWERS: dict[str, list[tuple[object, ...]]] = {
     "08_dimensional_weight": [("ups", 1, 1, 1.3608, 6)],
     "09_void_by_box": [("BOX", 2, 30, 40)],
     "10_split_orders": [("Maker", 6, 1, 0.1667), ("Trader", 3, 0, 0)],
-    "11_retailer_compliance": [("ACME", 2, 1, 1, 1), ("BETA", 2, 0, 0, 0), (None, 1, 0, 0, 0)],
+    "11_retailer_compliance": [(ACME, "ACME", 2, 1, 1, 1), (BETA, "BETA", 2, 0, 0, 0), (3, None, 1, 0, 0, 0)],
     # 6 in the East, and 5, 10, 11 and 13, which nobody can judge; 1 and 2 in the West, of which 2 was late; 14
     "12_missed_cutoffs": [("East", 1, 1), ("West", 2, 1), (None, 1, 0)],
     "13_sku_velocity": [
