@@ -135,7 +135,7 @@ class SliceReader:
         piece = _Slice(self._listing, window.from_at, after, highest, self._settings.audit_pages)
         try:
             with ThreadPoolExecutor(1, "ahead") as ahead, self._listing.cut_by_interrupts():
-                reader = WindowReader(self._settings, self._store, ahead, Tally(), self._counts, self._warnings)
+                reader = WindowReader(self._settings, self._store, ahead, Tally(), self._counts, self._warnings, {})
                 reader.read(window, piece)
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # count last, so that the counts exclude shipments that were just proven missing

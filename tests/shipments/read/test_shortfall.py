@@ -4,10 +4,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
 
+import anyio
 import pytest
 from starlette.responses import Response
 
-from tests.bench import NOW, let_pass, logged
+from tests.bench import NOW, asks_for_page, let_pass, logged
 from tests.shipments.read.conftest import SHIPMENTS, ids
 from wms_sync.service.errors import ServiceFailed
 from wms_sync.shipments.read.plan import MARGIN
@@ -154,6 +155,49 @@ def test_what_a_killed_run_landed_is_compared_before_the_next_one_plans(bench, s
         bench.read()
     assert any("not covered" in text for text in said) == has_landed == (ends >= 7)
     assert bench.store.read_plans() == ()
+    bench.assert_landed(sandbox)
+
+
+@pytest.mark.parametrize("is_short", [False, True])
+def test_what_landed_in_a_failed_read_and_again_counts_once(bench, sandbox, settings_for, is_short):
+    """The oldest window was half read; the newer ones had landed, and are read again for what was committed late."""
+    bench.settings = settings_for(sandbox, max_parallel_requests=4, page_size=5)
+    bench.read()
+    before = len(bench.store.windows("landed"))
+    let_pass(sandbox.sandbox, seconds=10_000, changed=34)
+    let_pass(sandbox.sandbox, seconds=300, changed=260)
+    held = sandbox.sandbox._store
+    changed: list[int] = held.ids[held.updated > NOW.timestamp() * 1000].tolist()
+
+    oldest: list[str] = []
+
+    async def fail_last():
+        while len(bench.store.windows("landed")) < before + 4:
+            await anyio.sleep(0.01)
+        return Response("down", 500)
+
+    def fail(request):
+        if not oldest:
+            oldest.extend(sorted(f'lt:"{window.to_at:%Y-%m-%dT%H:%M:%S}' for window in bench.store.windows("reading")))
+        is_of_oldest = oldest and oldest[0] in request.query_params.get("filter", "")
+        return fail_last() if is_of_oldest and "cursor_start" in request.query_params else None
+
+    sandbox.sandbox.intercept = fail
+    with pytest.raises(ServiceFailed):
+        bench.read()
+    begun = bench.store.windows("landed", "reading")[before:]
+    lacking = {*changed}.difference(*(bench.landed_ids("landed", "reading", only=window.id) for window in begun))
+    withheld = sorted(lacking) if is_short else []
+    sandbox.sandbox.intercept = lambda request: sandbox.sandbox.delete_shipments(
+        withheld if asks_for_page(f"{request.url.query}") else []
+    )
+    sandbox.sandbox.advance(seconds=10)
+    assert len(withheld) >= (30 if is_short else 0)
+    with logged() as said:
+        assert is_complete(bench) != is_short
+    assert not any("do not add up" in text for text in said)
+    recover(sandbox, withheld)
+    bench.read()
     bench.assert_landed(sandbox)
 
 

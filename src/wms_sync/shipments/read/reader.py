@@ -7,8 +7,10 @@ largest are read first.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
@@ -21,7 +23,7 @@ from wms_sync.service.client import GlobalApi
 from wms_sync.service.errors import PagingBroken, Rejected
 from wms_sync.service.headers import EARLIEST, LATEST
 from wms_sync.service.shipments import Counted
-from wms_sync.shipments.read import plan
+from wms_sync.shipments.read import plan, proof
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import Counts, IntervalCutter
 from wms_sync.shipments.read.listing import listing_of, settle, try_filter, warn_of_page_size
@@ -95,6 +97,7 @@ class Reading:
         self._landed = landed
         self._begin = partial(new_window, run, self._listing)
         self._notes: list[str] = []
+        self._ids: dict[str, array[int]] = {}
         served_later(api, store)
 
     def sync(self) -> ReadReport:
@@ -134,7 +137,7 @@ class Reading:
         """Try the filter if that is due. Compare what a killed read landed: if it is short, this run reads it again."""
         self._api.clock.listen()
         try_filter(self._listing, self._store, self._api.base_url)
-        for text in compare(self._store, self._listing, self._counts, self._warnings, {}):
+        for text in compare(self._store, self._listing, self._counts, self._warnings, self._ids_of):
             self._warnings.remark(text)
 
     def _gone_on_with(self, asked: Interval, needed: Sequence[Interval]) -> UnfinishedBackfill | None:
@@ -289,9 +292,9 @@ class Reading:
             records=sum(window.records for window in half_read),
             expected=sum(expected for _, expected in cut) + sum(window.count_reported or 0 for window in half_read),
         )
-        window_ids, ids = self._read_all(windows)
-        self._heed_clocks_again()
-        short = compare(self._store, self._listing, self._counts, self._warnings, ids)
+        window_ids = self._read_all(windows)
+        short = compare(self._store, self._listing, self._counts, self._warnings, self._ids_of)
+        self._heed_clocks_again()  # it cuts windows, which are compared whole
         warn_of_page_size(self._listing.learned, self._settings.page_size, self._warnings)
         self._store.record_warnings(self._warnings.kept, from_scratch=reason == "sync")
         if short:
@@ -353,22 +356,32 @@ class Reading:
         reaches = landed[0].served_at - self._overlap()
         return interval(max(window.from_at, reaches), window.to_at)
 
-    def _read_all(self, windows: Sequence[Window]) -> tuple[tuple[str, ...], Mapping[str, Sequence[int]]]:
-        """Read all windows. Return the ids of the windows that landed, and those on their pages, by window."""
+    def _ids_of(self, window: Window) -> Sequence[int]:
+        """Return the ids on the pages of a window, also of one that an earlier run read; none if a page is damaged."""
+        if window.id not in self._ids:
+            with suppress(WindowIncomplete):  # the load gives it up
+                pages = self._store.pages(window.id)
+                self._ids[window.id] = array("q", proof.landed_ids(window, self._settings.layout, pages))
+        return self._ids.get(window.id, ())
+
+    def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
+        """Read all windows. Return the ids of those that landed."""
         parallel = self._settings.max_parallel_requests
         with (
             ThreadPoolExecutor(parallel, "ahead") as ahead,
             ThreadPoolExecutor(parallel, "window") as pool,
             self._api.cut_by_interrupts(),
         ):
-            reader = WindowReader(self._settings, self._store, ahead, self._tally, self._counts, self._warnings)
+            reader = WindowReader(
+                self._settings, self._store, ahead, self._tally, self._counts, self._warnings, self._ids
+            )
             futures = [pool.submit(self._read_window, reader, window) for window in windows]
             try:
                 done, _ = wait(futures, return_when=FIRST_EXCEPTION)
                 failures = [error for future in done if (error := future.exception())]
                 if failures:
                     raise failures[0]
-                return tuple(future.result() for future in futures), reader.ids
+                return tuple(future.result() for future in futures)
             except BaseException:  # pages in progress are finished, except in an interrupt; no new request starts
                 reader.stop()
                 self._api.connection.throttle.close()

@@ -12,7 +12,7 @@ after the last is not noticed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from wms_sync.grammar import count_of
 from wms_sync.intervals import subtract
@@ -28,8 +28,8 @@ BEFORE_START = "records_before_start"
 LEAST = 10
 SHARE = 100
 """At most one shipment in ``SHARE`` of those counted, and at least ``LEAST``, may differ."""
-LandedIds = Mapping[str, Sequence[int]]
-"""The ids on the pages of the windows that this run read, by window."""
+IdsOf = Callable[[Window], Sequence[int]]
+"""Returns the ids on the pages of a window; none if a page is damaged."""
 
 
 class ReadIncomplete(ExtractError):
@@ -37,7 +37,7 @@ class ReadIncomplete(ExtractError):
 
 
 def compare(
-    store: StateStore, listing: ShipmentListing, counts: Counts, warnings: Warnings, landed: LandedIds
+    store: StateStore, listing: ShipmentListing, counts: Counts, warnings: Warnings, ids_of: IdsOf
 ) -> list[str]:
     """Compare what has landed with each stored plan, and delete the plan. Describe those that are short of it.
 
@@ -52,7 +52,7 @@ def compare(
             and window.started_at >= plan.since
             and not subtract((window.interval,), (plan.interval,))
         ]
-        short = _short(plan, windows, listing, counts, warnings, landed) if windows else None
+        short = _short(plan, windows, listing, counts, warnings, ids_of) if windows else None
         store.end_read(plan, [window.id for window in windows] if short else ())
         if short:
             found.append(short)
@@ -66,7 +66,7 @@ def _short(
     listing: ShipmentListing,
     counts: Counts,
     warnings: Warnings,
-    landed_ids: LandedIds,
+    ids_of: IdsOf,
 ) -> str | None:
     """Describe how far these landed windows are short of a plan; None if they are not, or if that is unknown."""
     # a read that was killed did not come to these
@@ -77,8 +77,8 @@ def _short(
         counts.warn_of_none()
         return None
     # an answer of a cache, or a change within the tick between two windows, lands twice, and so does what is read again
-    # because it may have been committed late behind the pages of a half-read window
-    shown = [landed_ids.get(window.id, ()) for window in windows]
+    # because it may have been committed late behind the pages of a half-read window, also of an earlier run
+    shown = [ids_of(window) for window in windows]
     twice = sum(map(len, shown)) - len(set().union(*shown))
     counted, now, *rest = numbers
     landed = sum(window.records for window in windows) - twice + sum(rest)

@@ -52,7 +52,7 @@ def new_window(run: Run, listing: ShipmentListing, reason: Reason, part: Interva
 
 
 class WindowReader:
-    """Reads windows; the threads of one run share it. ``ids`` are those on their pages, by window."""
+    """Reads windows; the threads of one run share it and add to ``ids``: those on the pages, by window."""
 
     def __init__(
         self,
@@ -62,8 +62,9 @@ class WindowReader:
         tally: Tally,
         counts: Counts,
         warnings: Warnings,
+        ids: dict[str, array[int]],
     ) -> None:
-        self.ids: dict[str, array[int]] = {}
+        self._ids = ids
         self._store = store
         self._layout = settings.layout
         self._include_addresses = settings.include_addresses
@@ -87,7 +88,7 @@ class WindowReader:
         landed = self._store.pages(window.id)
         last = landed[-1] if landed else None
         try:
-            self.ids[window.id] = array("q", proof.landed_ids(window, self._layout, landed))
+            self._ids[window.id] = array("q", proof.landed_ids(window, self._layout, landed))
             counted_last = None
             if last is None:
                 page = source.first()
@@ -156,7 +157,7 @@ class WindowReader:
     def _land(self, window: Window, number: int, page: Page, next_cursor: int | None) -> None:
         landed = land(self._store.lease, self._layout, window.id, number, self._cleaned(page), next_cursor)
         self._store.record_page(landed)
-        self.ids[window.id].extend(page.envelope.ids)
+        self._ids[window.id].extend(page.envelope.ids)
         self._tally.add(pages=1, records=landed.records, bytes=landed.bytes)
 
     def _cleaned(self, page: Page) -> Page:
