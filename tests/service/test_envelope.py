@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wms_sync.service.envelope import page_cursor, read_envelope
+from wms_sync.service.envelope import change_times, page_cursor, read_envelope
 from wms_sync.service.errors import NotAList, ProtocolError
 
 LONGEST = "x" * 65_536
@@ -82,3 +82,15 @@ def test_a_page_without_an_envelope_is_refused(watched):
         with pytest.raises(error):
             read_envelope(content, watched=watched)
     assert read_envelope(b'{"collection": [], "has_more": false}', watched=watched).next is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"collection": [{"id": 1, "updated_at": "a", "weight": NaN}, null, {"id": "2"}], "has_more": false}',
+        b'{"collection": {"0": {"id": 1, "updated_at": "a"}, "7": {"id": 2, "updated_at": ""}}, "has_more": false}',
+    ],
+)
+def test_times_of_changes_are_read_from_every_page_that_is_landed(content):
+    assert read_envelope(content).ids == (1, 2)
+    assert change_times(content) == {1: "a", 2: None}

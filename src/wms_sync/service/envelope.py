@@ -100,13 +100,7 @@ def _following(stated: object, cursor_start: object) -> int | None:
 def _read_leniently(content: bytes) -> Envelope:
     page = _list_response(content)
     try:
-        records = page["collection"]
-        if records is None:
-            records = []
-        if isinstance(records, dict):  # PHP writes a list with gaps as an object
-            records = list(records.values())
-        if not isinstance(records, list):
-            raise TypeError("collection")
+        records = _records(page)
         ids = [record.get("id") for record in records if isinstance(record, dict)]
         stated, meta = page.get("next"), page.get("meta") or {}
         count, cursor_start = meta.get("count"), meta.get("cursor_start")
@@ -135,6 +129,16 @@ def _list_response(content: bytes) -> dict[str, Any]:
     if not isinstance(page, dict) or "collection" not in page:
         raise NotAList(f"The service sent a page that is not a list response: {len(content):,} bytes.")
     return page
+
+
+def _records(page: Mapping[str, Any]) -> list[Any]:
+    """Return the records of a list response. Raise ``TypeError`` if they are not in a list."""
+    records = [] if page["collection"] is None else page["collection"]
+    if isinstance(records, dict):  # PHP writes a list with gaps as an object
+        return list(records.values())
+    if not isinstance(records, list):
+        raise TypeError("collection")
+    return records
 
 
 def _refuse_failed(records: Sequence[object], errors: object) -> None:
@@ -181,13 +185,14 @@ _DATED_PAGE = msgspec.json.Decoder(_DatedPage)
 def change_times(content: bytes) -> Mapping[int, object]:
     """Return the ``updated_at`` of each record by id, as received; None if it is null, empty or absent.
 
-    Records without a usable id are left out. The result is empty if the page cannot be decoded.
+    Records without a usable id are left out. The page is one that ``read_envelope`` has read.
     """
     try:
-        records = decoded(content, _DATED_PAGE).collection
+        dated = [(record.id, record.updated_at) for record in decoded(content, _DATED_PAGE).collection]
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return {}
-    ids = ((whole(record.id), record.updated_at) for record in records)
+        objects = (record for record in _records(_list_response(content)) if isinstance(record, dict))
+        dated = [(record.get("id"), record.get("updated_at")) for record in objects]
+    ids = ((whole(id_), updated_at) for id_, updated_at in dated)
     return {record_id: updated_at or None for record_id, updated_at in ids if record_id is not None}
 
 

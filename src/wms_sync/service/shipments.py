@@ -57,8 +57,8 @@ class Learned:
     refuses, and ``status_of_empty_list`` is its status for a day without shipments, None until that was requested.
 
     A service may refuse a ``limit`` that the specification allows (4.4: 1 to 1000). Each refusal halves it; the first
-    accepted size is kept for the rest of the run. A refusal is attributed to the limit until a page of that size has
-    been served, because the preceding request for one record was accepted.
+    accepted size is kept for the rest of the run. Without a page cursor, a refusal is attributed to the limit until a
+    page of that size has been served, because the preceding request for one record was accepted.
     """
 
     def __init__(self, page_size: int, selection: Selection) -> None:
@@ -219,7 +219,8 @@ class ShipmentListing:
             try:
                 page = self._get((*asked, ("limit", str(size)), *common), partial(read_envelope, watched=watched))
             except Rejected as refusal:
-                if not self.learned.refused(size, refusal):
+                # a page cursor of an earlier run may be what is refused: the window is read anew
+                if page_cursor is not None or not self.learned.refused(size, refusal):
                     raise
             else:
                 self.learned.taken(size)

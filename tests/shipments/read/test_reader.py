@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from tests.bench import NOW, let_pass
+from tests.bench import NOW, asks_for_page, let_pass
 from tests.shipments.read.conftest import SHIPMENTS, change_midway, ids, read_until_down
 from wms_sync.intervals import Interval
 from wms_sync.shipments.read.counts import PAGES_PER_WINDOW
@@ -95,12 +95,16 @@ def has_page_cursors_that_mislead(bench, half_read) -> None:
 
 
 def has_a_page_cursor_that_is_refused_once(bench, half_read) -> None:
+    """The pages of the window that is read anew are as large as they were: the limit was not what was refused."""
     cursor, asked = str(bench.store.pages(half_read.id)[-1].next_cursor), count()
-    bench.transport.sandbox.intercept = lambda request: (
-        Response('{"errors": []}', 410)
-        if request.query_params.get("cursor_start") == cursor and next(asked) == 0
-        else None
-    )
+
+    def refuse(request):
+        if asks_for_page(f"{request.url.query}"):
+            assert request.query_params["limit"] == str(bench.settings.page_size)
+        is_refused = request.query_params.get("cursor_start") == cursor and next(asked) == 0
+        return Response('{"errors": []}', 400) if is_refused else None
+
+    bench.transport.sandbox.intercept = refuse
 
 
 def lacks_fields_that_are_asked_for_now(bench, _) -> None:
