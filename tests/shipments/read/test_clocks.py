@@ -90,6 +90,18 @@ def test_a_service_that_is_ahead_is_read_as_far_as_this_machine_vouches_for(benc
     assert off(bench) == []
 
 
+def test_a_tolerance_above_the_overlap_hides_no_step_back(bench, sandbox, service):
+    """The overlap does not reach back to what changes while the times pass again."""
+    bench.settings = bench.settings.model_copy(update={"clock_tolerance_seconds": 3600})
+    bench.read()
+    service.clock.advance(-2_000_000)
+    service.advance(seconds=60, changed=20)
+    assert "gone back by" in bench.read().warnings[0]
+    service.clock.advance(2_000_000)
+    bench.read()
+    bench.assert_landed(sandbox)
+
+
 def passes_the_hours_again(bench, sandbox, service):
     """After the next night every table equals the service, also what changed in the hours that pass twice."""
     service.advance(seconds=1200, **CHANGES)

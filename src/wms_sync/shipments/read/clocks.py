@@ -43,13 +43,15 @@ class Clocks(Struct, frozen=True):
     """The ``readings`` of the clocks before or after the pages of a read.
 
     ``newest`` is the newest time that a window covers, half-read ones too, or else the start date. ``expected`` is the
-    horizon that the service's clock allows unless it went back.
+    horizon that the service's clock allows unless it went back. What changes while it passes times again within the
+    ``overlap`` is read again in any case.
     """
 
     readings: Readings
     newest: datetime
     expected: datetime
     tolerance: timedelta
+    overlap: timedelta
 
     @property
     def horizon(self) -> datetime:
@@ -58,11 +60,11 @@ class Clocks(Struct, frozen=True):
 
     @property
     def went_back(self) -> timedelta:
-        """Return how far the service's clock went back; zero if that is within the tolerance or unknown."""
+        """Return how far the service's clock went back; zero if it is unknown, or within tolerance and overlap."""
         if self.readings.latest is None:
             return NO_TIME
         back = max(self.newest, self.expected) - self.readings.latest
-        return back if back > self.tolerance else NO_TIME
+        return back if back > min(self.tolerance, self.overlap) else NO_TIME
 
     @property
     def repeated_from(self) -> datetime | None:

@@ -164,7 +164,8 @@ class Reading:
         """Return the clocks, as the answers since the last ``listen`` show them."""
         clock = self._api.clock
         newest = self._store.covered_until() or self._settings.start
-        return Clocks(clock.readings, newest, expected_horizon(self._store, clock.tolerance), clock.tolerance)
+        expected = expected_horizon(self._store, clock.tolerance)
+        return Clocks(clock.readings, newest, expected, clock.tolerance, self._overlap())
 
     def _heed_clocks(self) -> Clocks:
         """Return the clocks; if they are in doubt, request more answers first.
