@@ -64,10 +64,10 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
         {4: ("A", "Alpha"), 8: ("B", "Beta")},
         {},
     ),
-    "a header that is repeated": (
-        "code,name\nA,Alpha\nCode,Name\nB,Beta\n",
-        {2: ("A", "Alpha"), 4: ("B", "Beta")},
-        {3: (("Code", "Name"), "Repeats the header. Remove the line.")},
+    "marks of files that were joined": (
+        '\ufeff"code","name"\r\nA,Alpha\r\n\ufeff"code","name"\r\nB,\ufeffBeta\r\n'.encode(),
+        {2: ("A", "Alpha"), 3: ("code", "name"), 4: ("B", "\ufeffBeta")},
+        {},
     ),
     "rows of another width": (
         "code,name\nA\nB,Beta\nC,Gamma, Inc.\n",

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wms_sync.master_data.csv_file import GUESSED, CsvFile, UnreadableFile
+from wms_sync.master_data.csv_file import GUESSED, CsvFile, UnreadableFile, canonical
 from wms_sync.master_data.fields import (
     NUMBER,
     Broken,
@@ -65,17 +65,22 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     """
     header = read_header(file, kind)
     texts = header.texts(file)
-    checker = _Checker(file, kind, header, texts, as_written=as_written)
-    found = [checker.record(line, row) for line, row in header.rows(texts)]
-    records = [record for record in found if record is not None]
-    violations = [*checker.violations, *header.violations]
-    violations += (Violation(record.line, None, "", record.rule) for record in file.malformed)
+    violations = [*header.violations, *(Violation(record.line, None, "", record.rule) for record in file.malformed)]
     lines: dict[str, int] = {}
     if (placed := header.named(kind.key)) is not None:
+        # only the key is compared: a header in a file of rejected rows has its reason in front
+        is_header = texts[placed].map(canonical) == canonical(placed.written)
+        violations += (
+            Violation(line, None, "", "Repeats the header. Remove the line.") for line in texts[placed].index[is_header]
+        )
+        texts = {column: cells[~is_header] for column, cells in texts.items()}
         keys = texts[placed].map(kind.as_stored)
         keys = keys[keys != ""]
         violations += duplicate_keys(kind, placed.written, keys)
         lines = dict(zip(keys, keys.index, strict=True))
+    checker = _Checker(file, kind, header, texts, as_written=as_written)
+    records = [record for line, row in header.rows(texts) if (record := checker.record(line, row)) is not None]
+    violations += checker.violations
     bad = {violation.line for violation in violations}
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered, troubled = parents_first(kind, [record for record in records if record.line not in bad], rejected)

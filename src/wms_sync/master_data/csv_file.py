@@ -210,7 +210,7 @@ def _sorted_out(
     """Separate rows, by line, from malformed records. Drop blank records, and blank cells beyond the header."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
-    width, names, seen = len(header), [canonical(name) for name in header], 0
+    width, seen = len(header), 0
     for line, cells, trouble in records:
         if not trouble and not any(cell.strip() for cell in cells):
             continue
@@ -219,8 +219,6 @@ def _sorted_out(
             raise UnreadableFile(path, _TOO_MUCH)
         if trouble:
             malformed.append(Malformed(line, tuple(cells), trouble))
-        elif [canonical(cell) for cell in cells[:width]] == names:
-            malformed.append(Malformed(line, tuple(cells), "Repeats the header. Remove the line."))
         elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):
             rows[line] = tuple(cells[:width])
         else:
@@ -243,7 +241,10 @@ def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.Dat
 
 
 def decode(path: Path, raw: bytes) -> tuple[str, str]:
-    """Return the text without its byte-order mark, and its encoding."""
+    """Return the text without its byte-order mark, and its encoding.
+
+    Files that were joined may have further marks, each at the beginning of a line.
+    """
     if raw.startswith(_WORKBOOKS):
         raise UnreadableFile(path, "it is a workbook, not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
     marked = [name for mark, name in _MARKS if raw.startswith(mark)]
@@ -252,7 +253,7 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
     broken = 0
     for encoding in encodings:
         try:
-            return raw.decode(encoding).removeprefix("\ufeff"), encoding
+            return raw.decode(encoding).removeprefix("\ufeff").replace("\n\ufeff", "\n"), encoding
         except UnicodeDecodeError as error:
             broken = error.start
     raise UnreadableFile(path, f"byte {broken} is not {' or '.join(encodings)}. Save it again as 'CSV UTF-8'.")
