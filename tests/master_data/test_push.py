@@ -78,6 +78,23 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     assert made == {"Fragile": None, "Heavy": text, "Cold": "00123"}
 
 
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [
+        ("sku,name", ("A,Mug", "sku,name")),
+        ("sku,name,weight.value", ('A,Mug,"0,5"', "B,Cup,1.234")),
+        ("sku,name,barcodes", ("100.0,Mug,", "101.0,Cup,")),
+        ("sku,name,barcodes", ("A,Mug,12.0", "B,Cup,13.0")),
+    ],
+)
+def test_rejected_rows_stay_rejected_without_the_other_rows(desk, first, rows):
+    """Rows that were created are not in the file of rejected rows, but other rows were rejected because of them."""
+    desk.push(PRODUCTS, desk.file(first, rows[0]))
+    report = desk.push(PRODUCTS, desk.file(first, *rows))
+    assert report.counts == {RowStatus.ALREADY_THERE: 1, RowStatus.REJECTED: 1}
+    assert desk.push(PRODUCTS, report.rejects).counts == {RowStatus.REJECTED: 1}
+
+
 def test_a_deleted_tag_is_created_again_when_asked(desk):
     path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
     desk.push(TAGS, path)

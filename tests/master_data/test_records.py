@@ -166,12 +166,6 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         "Cold Hot",
         [(3, None, REPEATED), (5, None, REPEATED)],
     ),
-    "a repeated header among rejected rows": (
-        PRODUCTS,
-        ("_rejected_because,sku,name", f"{REPEATED},sku,name", "Must be filled.,A,Alpha"),
-        "A",
-        [(2, None, REPEATED)],
-    ),
     "a key twice, and another rule": (
         RETAILERS,
         ("code,name,status", "A,x,", "A,y,asleep"),

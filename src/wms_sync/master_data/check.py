@@ -24,7 +24,17 @@ from wms_sync.master_data.fields import (
     may_part_thousands,
     two_ways,
 )
-from wms_sync.master_data.kind import FileColumn, Header, Kind, KnownColumn, Texts, Violation, columns_of, read_header
+from wms_sync.master_data.kind import (
+    REASONS,
+    FileColumn,
+    Header,
+    Kind,
+    KnownColumn,
+    Texts,
+    Violation,
+    columns_of,
+    read_header,
+)
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
 from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, became_numbers
 
@@ -108,13 +118,15 @@ class _Checker:
     def __init__(self, file: CsvFile, kind: Kind, header: Header, texts: Texts, *, as_written: bool) -> None:
         self._file, self._kind, self._header, self._as_written = file, kind, header, as_written
         self._needed = [column for column in columns_of(kind) if column.required or column.with_group]
+        is_rejects = REASONS in file.frame.columns  # which lacks the rows beside which its own were rejected
         self._became_numbers = {
             placed
             for placed, cells in texts.items()
-            if placed.column.cell.holds in {CODE, BARCODE} and became_numbers(cells[cells != ""].tolist())
+            if placed.column.cell.holds in {CODE, BARCODE}
+            and became_numbers(cells[cells != ""].tolist(), enough=1 if is_rejects else 2)
         }
         numbers = [cells for placed, cells in texts.items() if placed.column.cell.type == NUMBER]
-        self._has_commas = any(cells.map(has_decimal_comma).any() for cells in numbers)
+        self._has_commas = is_rejects or any(cells.map(has_decimal_comma).any() for cells in numbers)
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
         self.suspicions: list[Violation] = []
