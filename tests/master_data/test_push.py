@@ -610,6 +610,7 @@ STORED: dict[str, tuple[Kind, tuple[str, str], dict[str, object], str | None]] =
     "a letter that was lost": (TAGS, TAG, {"description": "Z?rich"}, 'description: "Zürich" -> "Z?rich"'),
     "a text that was left empty": (TAGS, TAG, {"description": None}, 'description: "Zürich" -> null'),
     "other case": (RETAILERS, RETAILER, {"code": "k"}, 'code: "K" -> "k"'),
+    "a sku in other case": (PRODUCTS, MUG, {"sku": "k"}, 'sku: "K" -> "k"'),
     "another parent": (
         RETAILERS,
         RETAILER,
@@ -692,6 +693,7 @@ def test_what_the_service_stores_otherwise_is_named(desk, kind, lines, shown, sa
     assert (report.counts, report.exit_code) == ({RowStatus.STORED_OTHERWISE: 1}, 3)
     assert (says in result.why, says in str(entry.message)) == (True, True)
     assert next(report.lines()).startswith(f"line 2: created, stored otherwise {result.key}: the service stored")
+    assert ("another sku is another create" in result.why) == says.startswith("sku"), "no advice to create it twice"
     assert again.counts == {RowStatus.CHANGED: 1}, "the values of the service are known"
 
 
