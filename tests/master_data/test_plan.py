@@ -211,6 +211,11 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
     assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
     for outcome in (RowStatus.CREATED, RowStatus.ALREADY_THERE):
         assert desk.push(PRODUCTS, path, resend=True).counts == {outcome: 1}
+    for column, merchant in (("merchant_id", "13"), ("merchant_code", "m13")):
+        third = desk.file(f"sku,name,{column}", f"100,Ours,{merchant}", name="third.csv")
+        [step] = desk.plan(PRODUCTS, third, resend=True).steps
+        assert (step.action, step.sends) == (RowStatus.CHANGED, False)
+        assert "for another merchant, in the service itself" in step.why
 
 
 def rpc(**answer: object) -> Response:

@@ -334,9 +334,12 @@ class _Planner:
         changed = changes(step.entry.body, step.content)
         if not changed:
             return replace(step, action=RowStatus.ALREADY_THERE, why=f"{where}.")
-        text = "; ".join(map(str, changed))
-        why = (
-            f"{where}. The file has other values: {text}. The interface cannot update: change it in the service itself."
+        text, kind = "; ".join(map(str, changed)), self._kind
+        why = f"{where}. The file has other values: {text}. " + (
+            f"The ledger has one {kind.singular} per {kind.key}: create a second one, for another merchant, in the "
+            "service itself, or correct the merchant there."
+            if any(change.field.partition(".")[0] == "merchant" for change in changed)
+            else "The interface cannot update: change it in the service itself."
         )
         return replace(step, action=RowStatus.CHANGED, why=why)
 
