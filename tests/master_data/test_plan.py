@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from tests.bench import queried
 from tests.master_data.conftest import MERCHANT
+from wms_sandbox.errors import failed
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
@@ -209,6 +210,10 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
     desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
     both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")
     assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
+    desk.answers(*[failed(503)] * 4)
+    assert "push the file again with --resend" in desk.push(PRODUCTS, path, resend=True).rows()[0]["why"]
+    left = desk.push(PRODUCTS, path, resend=True, limit=0)
+    assert "1 row is left: repeat the command without --limit." in [*left.lines()]
     for outcome in (RowStatus.CREATED, RowStatus.ALREADY_THERE):
         assert desk.push(PRODUCTS, path, resend=True).counts == {outcome: 1}
     for column, merchant in (("merchant_id", "13"), ("merchant_code", "m13")):

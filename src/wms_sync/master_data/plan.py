@@ -32,7 +32,7 @@ from wms_sync.master_data.records import Record, Reference, Remote, changes, con
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
-LEFT_OUT = "Left out by --limit: push the file again without it."
+LEFT_OUT = "Left out by --limit: repeat the command without it."
 OURS = UNSURE | {State.CREATED}
 """The states of rows whose object, if the service has it, comes from one of our creates."""
 SHOWN = 100
