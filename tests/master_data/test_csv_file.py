@@ -53,6 +53,11 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
     "UTF-8 with a mark": (f"\ufeff{KUEHL}".encode(), {2: ("Kühl 東京",)}, {}),
     "UTF-16": (f"\ufeff{KUEHL}".encode("utf-16-le"), {2: ("Kühl 東京",)}, {}),
     "Windows-1252": ("code\nKühl – 5 €\n".encode("cp1252"), {2: ("Kühl – 5 €",)}, {}),
+    "accents in either encoding, and a letter that would become the delimiter": (
+        "code;name\nKu\u0308hl;K\u00fchl\u037e\n",
+        {2: ("K\u00fchl", "K\u00fchl;")},
+        {},
+    ),
     "a line break inside quotes": (
         'code,name\nA,"one\r\ntwo\n\nfour"\nB,"say ""hi"""\n',
         {2: ("A", "one\r\ntwo\n\nfour"), 6: ("B", 'say "hi"')},

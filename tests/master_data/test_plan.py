@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from unicodedata import normalize
 
 import duckdb
 import pytest
@@ -223,6 +224,16 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
         assert "for another merchant, in the service itself" in step.why
 
 
+def test_a_key_is_the_same_however_its_accents_are_encoded(desk, shown):
+    """Also one that the service has from elsewhere."""
+    made(desk, shown, {"Cafe\u0301": [MOMENT]})
+    rows = ("sku,name", "Caf\u00e9,Coffee", "Th\u00e9,Tea")
+    assert desk.push(PRODUCTS, desk.file(*rows)).counts == {RowStatus.ALREADY_THERE: 1, RowStatus.CREATED: 1}
+    for form in ("NFC", "NFD"):
+        plan = desk.plan(PRODUCTS, desk.file(*(normalize(form, row) for row in rows)))
+        assert plan.counts == {RowStatus.ALREADY_THERE: 2}
+
+
 def rpc(**answer: object) -> Response:
     """An answer of the Merchant API."""
     return JSONResponse({"jsonrpc": "2.0", "id": 1, **answer})
@@ -346,6 +357,7 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         ({"k": 1, "a": {"b": 1}}, {"k": 1}, ["a.b: 1 -> nothing"]),
         ({"a": True}, {"a": False}, ["a: true -> false"]),
         ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        ({"a": "Cafe\u0301"}, {"a": "Caf\u00e9"}, []),
         ({"a": "x"}, {"a": None}, ['a: "x" -> null']),
         ({"k": 1}, {"k": 1, "a": None}, ["a: nothing -> null"]),
         (fields("b", "a"), fields("a", "b"), []),
@@ -353,4 +365,5 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
     ],
 )
 def test_changes_name_the_field_and_both_values(old, new, shown):
-    assert [str(change) for change in changes(json.dumps(old), json.dumps(new))] == shown
+    texts = (json.dumps(body, ensure_ascii=False) for body in (old, new))
+    assert [str(change) for change in changes(*texts)] == shown

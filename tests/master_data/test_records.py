@@ -7,7 +7,7 @@ from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
-OF_CASE = "The same code, apart from case or the encoding of accents, is on line"
+OF_CASE = "The same code, apart from case, is on line"
 REPEATED = "Repeats the header. Remove the line."
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (

@@ -5,7 +5,7 @@ encoding of Excel's plain "CSV" in western Europe and America. This is a guess, 
 letters in both encodings is damaged, and is refused.
 
 Belongs here: encodings, delimiters, quotes, lines, canonical names of the header. Keep out: the meaning of a column
-(``kinds``, ``check``). No value is converted: ``00123``, ``NA`` and ``null`` are text.
+(``kinds``, ``check``). No value is converted: ``00123``, ``NA`` and ``null`` are text; only accents are encoded anew.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -183,13 +184,14 @@ def _delimiter(text: str) -> str:
 def _records(text: str, start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
     """Yield each record, including blank records: its line, its cells, and the error if its quotes cannot be parsed.
 
+    The cells are in Unicode's form NFC. Otherwise the same key, saved by another program, would be another create.
     After a record that cannot be parsed, continue with the next line.
     """
     reader = csv.reader(_lines(text), delimiter=delimiter, strict=True)
     while True:
         before = reader.line_num
         try:
-            yield start + before + 1, next(reader), ""
+            yield start + before + 1, [normalize("NFC", cell) for cell in next(reader)], ""
         except StopIteration:
             return
         except csv.Error as error:
