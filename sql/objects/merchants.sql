@@ -4,7 +4,7 @@
 select
     'merchants' as kind,
     true as is_unique,
-    merchants.code as key,
+    nfc_normalize(merchants.code) as key,
     merchants.id,
     'Merchant' as "type",
     null as status,

@@ -5,7 +5,7 @@
 select
     'products' as kind,
     false as is_unique,
-    products.sku as key,
+    nfc_normalize(products.sku) as key,
     products.id,
     products."type",
     null as status,

@@ -5,7 +5,7 @@
 select
     'retailers' as kind,
     true as is_unique,
-    retailers.code as key,
+    nfc_normalize(retailers.code) as key,
     retailers.id,
     'Retailer' as "type",
     retailers.status,

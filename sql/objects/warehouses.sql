@@ -18,7 +18,7 @@ with named as (
 select
     'warehouses' as kind,
     false as is_unique,
-    named.key,
+    nfc_normalize(named.key) as key,
     named.id,
     'Warehouse' as "type",
     null as status,

@@ -350,7 +350,7 @@ def failures_of(done: Handled) -> Iterator[WmsSyncError]:
     if isinstance(done, PushReport) and done.stopped is not None:
         yield done.stopped
     elif isinstance(done, PushReport) and done.interrupted:
-        yield InterruptedPush(f"The push was interrupted; push the file again to send the rest. {done.summary}")
+        yield InterruptedPush(f"The push was interrupted; repeat it to send the rest. {done.summary}")
     elif isinstance(done, PushReport) and done.unsettled:
         first = done.unsettled[0]
         yield RowsUnsent(

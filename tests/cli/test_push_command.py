@@ -51,7 +51,7 @@ CASES: dict[str, tuple[str, int, tuple[str, ...], dict[str, str], int | None]] =
             'request: POST /v1/shipping/retailers {"code": "p", "name": "P"}',
             'answer: 201 {"type": "Retailer", "id": ',
             "stored otherwise: nothing that the answer shows",
-            "1 row is left: push the file again without --limit.",
+            "1 row is left: repeat the command without --limit.",
             "retailers of retailers.csv: 1 created, 1 left",
         ),
         {"WMS_PUSH_LIMIT": "1"},
@@ -136,7 +136,7 @@ def test_a_polite_kill_finishes_what_is_under_way(service_of_today, settings, tm
         command.send_signal(number)
         ended = command.ended()
     assert (ended.returncode, "requests under way are finished" in ended.stderr) == (130, True), ended.stderr
-    assert "interrupted: push the file again" in ended.stdout
+    assert "interrupted: repeat it" in ended.stdout
     made, known = {product["sku"] for product in sandbox.products()}, states(settings)
     assert known == {key: State.CREATED if key in made else State.UNDONE for key in known}
     assert 0 < len(made) < 60

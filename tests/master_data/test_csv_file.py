@@ -53,6 +53,11 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
     "UTF-8 with a mark": (f"\ufeff{KUEHL}".encode(), {2: ("Kühl 東京",)}, {}),
     "UTF-16": (f"\ufeff{KUEHL}".encode("utf-16-le"), {2: ("Kühl 東京",)}, {}),
     "Windows-1252": ("code\nKühl – 5 €\n".encode("cp1252"), {2: ("Kühl – 5 €",)}, {}),
+    "accents in either encoding, and a letter that would become the delimiter": (
+        "code;name\nKu\u0308hl;K\u00fchl\u037e\n",
+        {2: ("K\u00fchl", "K\u00fchl;")},
+        {},
+    ),
     "a line break inside quotes": (
         'code,name\nA,"one\r\ntwo\n\nfour"\nB,"say ""hi"""\n',
         {2: ("A", "one\r\ntwo\n\nfour"), 6: ("B", 'say "hi"')},
@@ -64,10 +69,10 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
         {4: ("A", "Alpha"), 8: ("B", "Beta")},
         {},
     ),
-    "a header that is repeated": (
-        "code,name\nA,Alpha\nCode,Name\nB,Beta\n",
-        {2: ("A", "Alpha"), 4: ("B", "Beta")},
-        {3: (("Code", "Name"), "Repeats the header. Remove the line.")},
+    "marks of files that were joined": (
+        '\ufeff"code","name"\r\nA,Alpha\r\n\ufeff"code","name"\r\nB,\ufeffBeta\r\n'.encode(),
+        {2: ("A", "Alpha"), 3: ("code", "name"), 4: ("B", "\ufeffBeta")},
+        {},
     ),
     "rows of another width": (
         "code,name\nA\nB,Beta\nC,Gamma, Inc.\n",

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from unicodedata import normalize
 
 import duckdb
 import pytest
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from tests.bench import queried
 from tests.master_data.conftest import MERCHANT
+from wms_sandbox.errors import failed
 from wms_sandbox.identities import retailer_code, retailer_id
 from wms_sync.master_data.existing import ROWS_PER_PAGE
 from wms_sync.master_data.kind import Kind
@@ -209,8 +211,27 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
     desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
     both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")
     assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
+    desk.answers(*[failed(503)] * 4)
+    assert "push the file again with --resend" in desk.push(PRODUCTS, path, resend=True).rows()[0]["why"]
+    left = desk.push(PRODUCTS, path, resend=True, limit=0)
+    assert "1 row is left: repeat the command without --limit." in [*left.lines()]
     for outcome in (RowStatus.CREATED, RowStatus.ALREADY_THERE):
         assert desk.push(PRODUCTS, path, resend=True).counts == {outcome: 1}
+    for column, merchant in (("merchant_id", "13"), ("merchant_code", "m13")):
+        third = desk.file(f"sku,name,{column}", f"100,Ours,{merchant}", name="third.csv")
+        [step] = desk.plan(PRODUCTS, third, resend=True).steps
+        assert (step.action, step.sends) == (RowStatus.CHANGED, False)
+        assert "for another merchant, in the service itself" in step.why
+
+
+def test_a_key_is_the_same_however_its_accents_are_encoded(desk, shown):
+    """Also one that the service has from elsewhere."""
+    made(desk, shown, {"Cafe\u0301": [MOMENT]})
+    rows = ("sku,name", "Caf\u00e9,Coffee", "Th\u00e9,Tea")
+    assert desk.push(PRODUCTS, desk.file(*rows)).counts == {RowStatus.ALREADY_THERE: 1, RowStatus.CREATED: 1}
+    for form in ("NFC", "NFD"):
+        plan = desk.plan(PRODUCTS, desk.file(*(normalize(form, row) for row in rows)))
+        assert plan.counts == {RowStatus.ALREADY_THERE: 2}
 
 
 def rpc(**answer: object) -> Response:
@@ -336,6 +357,7 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
         ({"k": 1, "a": {"b": 1}}, {"k": 1}, ["a.b: 1 -> nothing"]),
         ({"a": True}, {"a": False}, ["a: true -> false"]),
         ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        ({"a": "Cafe\u0301"}, {"a": "Caf\u00e9"}, []),
         ({"a": "x"}, {"a": None}, ['a: "x" -> null']),
         ({"k": 1}, {"k": 1, "a": None}, ["a: nothing -> null"]),
         (fields("b", "a"), fields("a", "b"), []),
@@ -343,4 +365,5 @@ def fields(*codes: str) -> dict[str, list[dict[str, object]]]:
     ],
 )
 def test_changes_name_the_field_and_both_values(old, new, shown):
-    assert [str(change) for change in changes(json.dumps(old), json.dumps(new))] == shown
+    texts = (json.dumps(body, ensure_ascii=False) for body in (old, new))
+    assert [str(change) for change in changes(*texts)] == shown

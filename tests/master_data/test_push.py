@@ -83,6 +83,23 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
     assert made == {"Fragile": None, "Heavy": text, "Cold": "00123"}
 
 
+@pytest.mark.parametrize(
+    ("first", "rows"),
+    [
+        ("sku,name", ("A,Mug", "sku,name")),
+        ("sku,name,weight.value", ('A,Mug,"0,5"', "B,Cup,1.234")),
+        ("sku,name,barcodes", ("100.0,Mug,", "101.0,Cup,")),
+        ("sku,name,barcodes", ("A,Mug,12.0", "B,Cup,13.0")),
+    ],
+)
+def test_rejected_rows_stay_rejected_without_the_other_rows(desk, first, rows):
+    """Rows that were created are not in the file of rejected rows, but other rows were rejected because of them."""
+    desk.push(PRODUCTS, desk.file(first, rows[0]))
+    report = desk.push(PRODUCTS, desk.file(first, *rows))
+    assert report.counts == {RowStatus.ALREADY_THERE: 1, RowStatus.REJECTED: 1}
+    assert desk.push(PRODUCTS, report.rejects).counts == {RowStatus.REJECTED: 1}
+
+
 def test_a_deleted_tag_is_created_again_when_asked(desk):
     path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
     desk.push(TAGS, path)
@@ -598,6 +615,7 @@ STORED: dict[str, tuple[Kind, tuple[str, str], dict[str, object], str | None]] =
     "a letter that was lost": (TAGS, TAG, {"description": "Z?rich"}, 'description: "Zürich" -> "Z?rich"'),
     "a text that was left empty": (TAGS, TAG, {"description": None}, 'description: "Zürich" -> null'),
     "other case": (RETAILERS, RETAILER, {"code": "k"}, 'code: "K" -> "k"'),
+    "a sku in other case": (PRODUCTS, MUG, {"sku": "k"}, 'sku: "K" -> "k"'),
     "another parent": (
         RETAILERS,
         RETAILER,
@@ -680,6 +698,7 @@ def test_what_the_service_stores_otherwise_is_named(desk, kind, lines, shown, sa
     assert (report.counts, report.exit_code) == ({RowStatus.STORED_OTHERWISE: 1}, 3)
     assert (says in result.why, says in str(entry.message)) == (True, True)
     assert next(report.lines()).startswith(f"line 2: created, stored otherwise {result.key}: the service stored")
+    assert ("another sku is another create" in result.why) == says.startswith("sku"), "no advice to create it twice"
     assert again.counts == {RowStatus.CHANGED: 1}, "the values of the service are known"
 
 

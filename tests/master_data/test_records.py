@@ -7,7 +7,8 @@ from wms_sync.master_data.kinds import LOCATION_TAGS, PRODUCTS, RETAILERS
 TREE = "code,name,parent_retailer_code"
 BOXES = "type,sku,name,container_options.associated_product_skus"
 CIRCLE = "Refers in a circle: "
-OF_CASE = "The same code, apart from case or the encoding of accents, is on line"
+OF_CASE = "The same code, apart from case, is on line"
+REPEATED = "Repeats the header. Remove the line."
 BY_THE_SERVICE = "Is set by the service and cannot be sent. Remove the column."
 UNITS = (
     "Cannot be sent: a create has no units, and the service uses its own, which its answers show "
@@ -158,6 +159,12 @@ TOGETHER: dict[str, tuple[Kind, tuple[str, ...], str, list[tuple[int, str | None
         ("code,name", "caf\u00e9,x", "Cafe\u0301,y"),
         "",
         [(2, "code", f"{OF_CASE} 3."), (3, "code", f"{OF_CASE} 2.")],
+    ),
+    "headers that are repeated": (
+        LOCATION_TAGS,
+        ("Name,color", "Cold,blue1", " NAME ,Color", "Hot,red1", "\ufeffName,color"),
+        "Cold Hot",
+        [(3, None, REPEATED), (5, None, REPEATED)],
     ),
     "a key twice, and another rule": (
         RETAILERS,

@@ -171,7 +171,14 @@ def test_what_is_suspicious_and_what_is_meant(says, columns, cells):
 
 
 @pytest.mark.parametrize(
-    ("cells", "lines"), [(("100.0", "101.0"), [2, 3]), (("100.0", "A-1"), []), (("100.0",), []), (("1.1", "2.0"), [])]
+    ("cells", "lines"),
+    [
+        (("100.0", "101.0"), [2, 3]),
+        (("100.0", "Code", "101.0"), [2, 4]),
+        (("100.0", "A-1"), []),
+        (("100.0",), []),
+        (("1.1", "2.0"), []),
+    ],
 )
 def test_a_column_of_codes_that_became_numbers(tmp_path, cells, lines):
     found = checked(tmp_path, RETAILERS, "code,name", *(f"{cell},{cell}" for cell in cells)).suspicions

@@ -260,7 +260,7 @@ class Push:
         entry = self._outcome(step, intent, sent)
         self._unrecorded.append(entry)
         self._by_id[entry.remote_id] = entry
-        message = message_of(self._plan.kind, sent, was_there=intent.state in PRESENT)
+        message = message_of(self._plan.kind, sent, was_there=bool(step.found))
         exchange = () if self._plan.limit is None else sent.exchange(self._plan.kind.endpoint)
         warnings = (*step.warnings, *sent.warnings)
         self._rows.conclude(

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wms_sync.master_data.csv_file import GUESSED, CsvFile, UnreadableFile
+from wms_sync.master_data.csv_file import GUESSED, CsvFile, UnreadableFile, canonical
 from wms_sync.master_data.fields import (
     NUMBER,
     Broken,
@@ -24,7 +24,17 @@ from wms_sync.master_data.fields import (
     may_part_thousands,
     two_ways,
 )
-from wms_sync.master_data.kind import FileColumn, Header, Kind, KnownColumn, Texts, Violation, columns_of, read_header
+from wms_sync.master_data.kind import (
+    REASONS,
+    FileColumn,
+    Header,
+    Kind,
+    KnownColumn,
+    Texts,
+    Violation,
+    columns_of,
+    read_header,
+)
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
 from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, became_numbers
 
@@ -65,17 +75,22 @@ def check(file: CsvFile, kind: Kind, *, as_written: bool = False) -> CheckedFile
     """
     header = read_header(file, kind)
     texts = header.texts(file)
-    checker = _Checker(file, kind, header, texts, as_written=as_written)
-    found = [checker.record(line, row) for line, row in header.rows(texts)]
-    records = [record for record in found if record is not None]
-    violations = [*checker.violations, *header.violations]
-    violations += (Violation(record.line, None, "", record.rule) for record in file.malformed)
+    violations = [*header.violations, *(Violation(record.line, None, "", record.rule) for record in file.malformed)]
     lines: dict[str, int] = {}
     if (placed := header.named(kind.key)) is not None:
+        # only the key is compared: a header in a file of rejected rows has its reason in front
+        is_header = texts[placed].map(canonical) == canonical(placed.written)
+        violations += (
+            Violation(line, None, "", "Repeats the header. Remove the line.") for line in texts[placed].index[is_header]
+        )
+        texts = {column: cells[~is_header] for column, cells in texts.items()}
         keys = texts[placed].map(kind.as_stored)
         keys = keys[keys != ""]
         violations += duplicate_keys(kind, placed.written, keys)
         lines = dict(zip(keys, keys.index, strict=True))
+    checker = _Checker(file, kind, header, texts, as_written=as_written)
+    records = [record for line, row in header.rows(texts) if (record := checker.record(line, row)) is not None]
+    violations += checker.violations
     bad = {violation.line for violation in violations}
     rejected = {key: line for key, line in lines.items() if line in bad}
     ordered, troubled = parents_first(kind, [record for record in records if record.line not in bad], rejected)
@@ -103,13 +118,15 @@ class _Checker:
     def __init__(self, file: CsvFile, kind: Kind, header: Header, texts: Texts, *, as_written: bool) -> None:
         self._file, self._kind, self._header, self._as_written = file, kind, header, as_written
         self._needed = [column for column in columns_of(kind) if column.required or column.with_group]
+        is_rejects = REASONS in file.frame.columns  # which lacks the rows beside which its own were rejected
         self._became_numbers = {
             placed
             for placed, cells in texts.items()
-            if placed.column.cell.holds in {CODE, BARCODE} and became_numbers(cells[cells != ""].tolist())
+            if placed.column.cell.holds in {CODE, BARCODE}
+            and became_numbers(cells[cells != ""].tolist(), enough=1 if is_rejects else 2)
         }
         numbers = [cells for placed, cells in texts.items() if placed.column.cell.type == NUMBER]
-        self._has_commas = any(cells.map(has_decimal_comma).any() for cells in numbers)
+        self._has_commas = is_rejects or any(cells.map(has_decimal_comma).any() for cells in numbers)
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
         self.suspicions: list[Violation] = []

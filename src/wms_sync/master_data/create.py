@@ -116,7 +116,12 @@ def message_of(kind: Kind, sent: Sent, *, was_there: bool) -> str:
     if sent.state is State.EXISTS:
         return f"The service already had it: {said}"
     if sent.changes:
-        return f"{said}. Correct it in the service itself, or write the value that it stored into the file."
+        is_another = not kind.is_unique and any(change.field == kind.key for change in sent.changes)
+        return f"{said}. Correct it in the service itself, " + (
+            f"and leave it in the file as it is: another {kind.key} is another create."
+            if is_another
+            else "or write the value that it stored into the file."
+        )
     return f"Refused by the service: {said}" if sent.state is State.REFUSED else said
 
 

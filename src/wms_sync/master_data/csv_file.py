@@ -5,7 +5,7 @@ encoding of Excel's plain "CSV" in western Europe and America. This is a guess, 
 letters in both encodings is damaged, and is refused.
 
 Belongs here: encodings, delimiters, quotes, lines, canonical names of the header. Keep out: the meaning of a column
-(``kinds``, ``check``). No value is converted: ``00123``, ``NA`` and ``null`` are text.
+(``kinds``, ``check``). No value is converted: ``00123``, ``NA`` and ``null`` are text; only accents are encoded anew.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -183,13 +184,14 @@ def _delimiter(text: str) -> str:
 def _records(text: str, start: int, delimiter: str) -> Iterator[tuple[int, list[str], str]]:
     """Yield each record, including blank records: its line, its cells, and the error if its quotes cannot be parsed.
 
+    The cells are in Unicode's form NFC. Otherwise the same key, saved by another program, would be another create.
     After a record that cannot be parsed, continue with the next line.
     """
     reader = csv.reader(_lines(text), delimiter=delimiter, strict=True)
     while True:
         before = reader.line_num
         try:
-            yield start + before + 1, next(reader), ""
+            yield start + before + 1, [normalize("NFC", cell) for cell in next(reader)], ""
         except StopIteration:
             return
         except csv.Error as error:
@@ -210,7 +212,7 @@ def _sorted_out(
     """Separate rows, by line, from malformed records. Drop blank records, and blank cells beyond the header."""
     rows: dict[int, tuple[str, ...]] = {}
     malformed: list[Malformed] = []
-    width, names, seen = len(header), [canonical(name) for name in header], 0
+    width, seen = len(header), 0
     for line, cells, trouble in records:
         if not trouble and not any(cell.strip() for cell in cells):
             continue
@@ -219,8 +221,6 @@ def _sorted_out(
             raise UnreadableFile(path, _TOO_MUCH)
         if trouble:
             malformed.append(Malformed(line, tuple(cells), trouble))
-        elif [canonical(cell) for cell in cells[:width]] == names:
-            malformed.append(Malformed(line, tuple(cells), "Repeats the header. Remove the line."))
         elif len(cells) == width or (len(cells) > width and not any(cell.strip() for cell in cells[width:])):
             rows[line] = tuple(cells[:width])
         else:
@@ -243,7 +243,10 @@ def _frame(rows: Mapping[int, tuple[str, ...]], header: Sequence[str]) -> pd.Dat
 
 
 def decode(path: Path, raw: bytes) -> tuple[str, str]:
-    """Return the text without its byte-order mark, and its encoding."""
+    """Return the text without its byte-order mark, and its encoding.
+
+    Files that were joined may have further marks, each at the beginning of a line.
+    """
     if raw.startswith(_WORKBOOKS):
         raise UnreadableFile(path, "it is a workbook, not CSV. Save the sheet as 'CSV UTF-8' and give that file.")
     marked = [name for mark, name in _MARKS if raw.startswith(mark)]
@@ -252,7 +255,7 @@ def decode(path: Path, raw: bytes) -> tuple[str, str]:
     broken = 0
     for encoding in encodings:
         try:
-            return raw.decode(encoding).removeprefix("\ufeff"), encoding
+            return raw.decode(encoding).removeprefix("\ufeff").replace("\n\ufeff", "\n"), encoding
         except UnicodeDecodeError as error:
             broken = error.start
     raise UnreadableFile(path, f"byte {broken} is not {' or '.join(encodings)}. Save it again as 'CSV UTF-8'.")

@@ -32,7 +32,7 @@ from wms_sync.master_data.records import Record, Reference, Remote, changes, con
 from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
 
 WITH_RESEND = " with --resend"
-LEFT_OUT = "Left out by --limit: push the file again without it."
+LEFT_OUT = "Left out by --limit: repeat the command without it."
 OURS = UNSURE | {State.CREATED}
 """The states of rows whose object, if the service has it, comes from one of our creates."""
 SHOWN = 100
@@ -334,9 +334,12 @@ class _Planner:
         changed = changes(step.entry.body, step.content)
         if not changed:
             return replace(step, action=RowStatus.ALREADY_THERE, why=f"{where}.")
-        text = "; ".join(map(str, changed))
-        why = (
-            f"{where}. The file has other values: {text}. The interface cannot update: change it in the service itself."
+        text, kind = "; ".join(map(str, changed)), self._kind
+        why = f"{where}. The file has other values: {text}. " + (
+            f"The ledger has one {kind.singular} per {kind.key}: create a second one, for another merchant, in the "
+            "service itself, or correct the merchant there."
+            if any(change.field.partition(".")[0] == "merchant" for change in changed)
+            else "The interface cannot update: change it in the service itself."
         )
         return replace(step, action=RowStatus.CHANGED, why=why)
 

@@ -108,13 +108,13 @@ class PushReport(Rows, frozen=True):
                 "file with --resend."
             )
         if self.left:
-            yield f"{count_of(len(self.left), 'row is', 'rows are')} left: push the file again without --limit."
+            yield f"{count_of(len(self.left), 'row is', 'rows are')} left: repeat the command without --limit."
         if self.rejects is not None:
             yield f"Correct the rejected rows in {self.rejects} and push that file."
         if self.stopped is not None:
             yield f"The push stopped: {self.stopped}"
         if self.interrupted:
-            yield "The push was interrupted: push the file again to send the rest."
+            yield "The push was interrupted: repeat it to send the rest."
         yield self.summary
 
 

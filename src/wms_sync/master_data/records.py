@@ -1,9 +1,9 @@
 """The records of valid rows, and the rules that involve several rows: each key once, parents before children.
 
-Keys that differ only in case count as equal, and so do keys whose accents are encoded differently. The specification
-does not define whether "unique" ignores case, and the answer "already in use" proves that a row was created, so two
-such rows could count as one. All rows with equal keys are refused, because a create cannot be undone and it is unknown
-which row was meant. Rows whose keys intentionally differ only in case can be pushed in two files.
+Keys that differ only in case count as equal. The specification does not define whether "unique" ignores case, and the
+answer "already in use" proves that a row was created, so two such rows could count as one. All rows with equal keys are
+refused, because a create cannot be undone and it is unknown which row was meant. Rows whose keys intentionally differ
+only in case can be pushed in two files.
 
 A record has a content, which is compared, and a body, which is sent. The content is canonical JSON of the row, with
 references by natural key, so that it does not depend on the known ids. The body has ids instead. If the file refers to
@@ -71,9 +71,9 @@ def duplicate_keys(kind: Kind, column: str, keys: pd.Series[str]) -> Iterator[Vi
 
     ``keys`` are by line, in the form that the service stores.
     """
-    folded = keys.map(lambda key: normalize("NFC", key).casefold())
+    folded = keys.map(str.casefold)
     for _, same in keys[folded.duplicated(keep=False)].groupby(folded, sort=False):
-        lines, how = list(same.index), ", apart from case or the encoding of accents," if same.nunique() > 1 else ""
+        lines, how = list(same.index), ", apart from case," if same.nunique() > 1 else ""
         for line, key in zip(lines, same, strict=True):
             others = [other for other in lines[: MOST_NAMED + 1] if other != line][:MOST_NAMED]
             more = len(lines) - 1 - len(others)
@@ -233,8 +233,11 @@ def _is_written_as(sent: object, shown: object) -> bool:
 
 
 def changes(old: str, new: str) -> tuple[Change, ...]:
-    """Return the fields in which two contents differ. 1 equals 1.0, and the order of custom fields is ignored."""
-    before, after = dict(_fields(json.loads(old))), dict(_fields(json.loads(new)))
+    """Return the fields in which two contents differ.
+
+    1 equals 1.0, texts in different Unicode forms are equal, and the order of custom fields is ignored.
+    """
+    before, after = (dict(_fields(json.loads(normalize("NFC", text)))) for text in (old, new))
     values = (
         (name, before.get(name, ABSENT), after.get(name, ABSENT)) for name in sorted(before.keys() | after.keys())
     )

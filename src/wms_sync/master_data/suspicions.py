@@ -125,9 +125,9 @@ def suspicion(holds: str, text: str) -> str | None:
     )
 
 
-def became_numbers(codes: Collection[str]) -> bool:
+def became_numbers(codes: Collection[str], enough: int) -> bool:
     """Return whether all codes of a column end with .0, as if a program had turned them into numbers.
 
-    A single code says nothing.
+    Fewer codes than are ``enough`` say nothing.
     """
-    return len(codes) > 1 and all(_DECIMAL.fullmatch(code) for code in codes)
+    return len(codes) >= enough and all(_DECIMAL.fullmatch(code) for code in codes)
