@@ -203,6 +203,7 @@ class Connection:
                 )
                 if wait is None:
                     raise _or_in_doubt(error, request) from None
+                self.throttle.sleep(0)  # a run that ends waits for nothing
                 logger.warning(
                     "%(error)s Trying again in %(wait).1f s (%(attempt)d of %(attempts)d attempts made).",
                     {"error": error, "wait": wait, "attempt": attempt, "attempts": policy.attempts},
