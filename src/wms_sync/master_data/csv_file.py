@@ -145,9 +145,7 @@ def canonical(name: str) -> str:
     """Return a column's name in lower case and stripped. Keep the code of a custom field unchanged."""
     name = name.strip()
     folded = name.casefold()
-    if folded.startswith(CUSTOM_FIELD):
-        return CUSTOM_FIELD + name[name.index(".") + 1 :].strip()
-    return folded
+    return CUSTOM_FIELD + name[name.index(".") + 1 :].strip() if folded.startswith(CUSTOM_FIELD) else folded
 
 
 def _bytes(path: Path) -> bytes:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import httpx
@@ -41,7 +41,7 @@ from wms_sync.targets.target import target_of
 LOW_DISK_BYTES = 2 * 1024**3
 FEW_FILES = 1000
 """The doctor warns if the file system has room for fewer files than this. A sync writes about thirty per window."""
-SOON_SECONDS = 7 * 86400
+SOON = timedelta(days=7)
 SEVERITIES: dict[str, Severity] = {"stops": "error", "not observed": "warning", "warns": "warning"}
 """The severities of habits that need a hand, by verdict."""
 CHEAP_CALL = "warehouse.list"
@@ -92,14 +92,12 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _token(settings: Settings) -> Iterator[Finding]:
-    expires = _expiry(settings.require_service()[1].get_secret_value())
+    expires, now = _expiry(settings.require_service()[1].get_secret_value()), datetime.now(UTC)
     if expires is None:
         yield examined("token", "note", "WMS_API_TOKEN is set; it shows no expiry date")
-        return
-    left = (expires - datetime.now(UTC)).total_seconds()
-    if left <= 0:
+    elif expires <= now:
         yield examined("token", "error", f"WMS_API_TOKEN expired on {minute(expires)}: create a new one")
-    elif left < SOON_SECONDS:
+    elif expires < now + SOON:
         yield examined("token", "warning", f"WMS_API_TOKEN expires on {minute(expires)}")
     else:
         yield examined("token", "note", f"WMS_API_TOKEN is valid until {expires:%Y-%m-%d}")

@@ -172,6 +172,4 @@ def _plain(name: str, kind: str | None, zone: str) -> str:
     value = f"relation.{quote(name)}"
     if kind == "TIMESTAMP WITH TIME ZONE":
         return f"{value} at time zone {literal(zone)}"
-    if kind == "VARCHAR":
-        return f"regexp_replace({value}, '^([=+@\\t\\r-])', '''\\1')"
-    return value
+    return f"regexp_replace({value}, '^([=+@\\t\\r-])', '''\\1')" if kind == "VARCHAR" else value

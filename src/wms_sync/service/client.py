@@ -14,7 +14,6 @@ from functools import partial
 from http import HTTPStatus
 from math import inf
 from time import monotonic
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 import httpx
@@ -25,7 +24,7 @@ from pydantic import SecretStr
 
 from wms_sync.service.answers import RetryPolicy, not_the_answer
 from wms_sync.service.body import Body, receive
-from wms_sync.service.connection import Connection, Params, Request, Take, TimeLimits, always
+from wms_sync.service.connection import Client, Connection, Params, Request, Take, TimeLimits, always
 from wms_sync.service.errors import NotAList, ProtocolError, Unauthorized, Unreachable
 from wms_sync.service.headers import ServiceClock, Warn, dated, log_warning
 from wms_sync.settings import TOLERANCE, Settings
@@ -62,7 +61,7 @@ class Reply(Struct, frozen=True):
     request: httpx.Request
 
 
-class GlobalApi:
+class GlobalApi(Client):
     """A thread-safe client of the Global API; create one per run. Use it as a context manager.
 
     ``connection`` counts its requests, and limits those in parallel.
@@ -132,14 +131,6 @@ class GlobalApi:
             tolerance=settings.clock_tolerance,
             transport=transport,
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.connection.close()
 
     @contextmanager
     def cut_by_interrupts(self) -> Iterator[None]:

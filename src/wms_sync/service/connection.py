@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from queue import LifoQueue
 from time import monotonic
-from typing import TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -353,3 +354,17 @@ def _caused_by(error: BaseException | None, kind: type[Cause]) -> Cause | None:
     while error is not None and not isinstance(error, kind):
         error = error.__cause__ or error.__context__
     return error
+
+
+class Client:
+    """Base of the clients of both interfaces, whose ``with`` block ends with their connection."""
+
+    connection: Connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()

@@ -67,9 +67,7 @@ def read_envelope(content: bytes, *, watched: bool = False) -> Envelope:
     try:
         page = (_WATCHING if watched else _PLAIN).decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        if watched:
-            return replace(read_envelope(content), suspect=True)
-        return _read_leniently(content)
+        return replace(read_envelope(content), suspect=True) if watched else _read_leniently(content)
     return _envelope(page, suspect=watched and not mentions_no_person(page, content))
 
 

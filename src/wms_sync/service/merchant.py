@@ -14,7 +14,6 @@ from __future__ import annotations
 import base64
 import itertools
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
@@ -23,7 +22,7 @@ from pydantic import SecretStr
 
 from wms_sync.service.answers import RetryPolicy, not_the_answer
 from wms_sync.service.body import decoded, receive
-from wms_sync.service.connection import Connection, Request
+from wms_sync.service.connection import Client, Connection, Request
 from wms_sync.service.errors import AccessDenied, CallFailed, ProtocolError
 from wms_sync.service.reasons import in_one_line
 from wms_sync.settings import Settings
@@ -52,7 +51,7 @@ class _RpcResponse(msgspec.Struct):
 _RPC_RESPONSE = msgspec.json.Decoder(_RpcResponse)
 
 
-class MerchantApi:
+class MerchantApi(Client):
     """A thread-safe client of the Merchant API; create one per run. Use it as a context manager."""
 
     def __init__(
@@ -68,7 +67,7 @@ class MerchantApi:
         self._username = username
         self._api_key = api_key
         self._numbers = itertools.count(1)
-        self._connection = Connection(
+        self.connection = Connection(
             base_url, parallel=min(parallel, PARALLEL), credentials=CREDENTIALS, policy=policy, transport=transport
         )
 
@@ -91,14 +90,6 @@ class MerchantApi:
             transport=transport,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._connection.close()
-
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
         """Call a method that only reads, such as ``retailer.list``, with retries. Raise ``ApiError`` on failure."""
         pair = f"{self._username}:{self._api_key.get_secret_value()}"
@@ -107,7 +98,7 @@ class MerchantApi:
         params = [None, method, list(arguments)]
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": "call", "params": params}
         request = Request("POST", PATH, headers, content=msgspec.json.encode(envelope))
-        return self._connection.send(request, lambda response: _result(response, self._connection.base_url, method))
+        return self.connection.send(request, lambda response: _result(response, self.connection.base_url, method))
 
 
 def _result(response: httpx.Response, base_url: str, called: str) -> Any:  # noqa: ANN401

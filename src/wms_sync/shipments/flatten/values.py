@@ -146,9 +146,7 @@ def _is_noise(difference: float, number: float) -> bool:
 
 def _double(value: Any) -> float | None:  # noqa: ANN401 - any JSON
     number = _number(value)
-    if number is None or abs(number) >= 2**1023:
-        return None
-    return float(number)
+    return None if number is None or abs(number) >= 2**1023 else float(number)
 
 
 def _number(value: Any) -> Decimal | None:  # noqa: ANN401 - any JSON

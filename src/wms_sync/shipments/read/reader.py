@@ -354,8 +354,7 @@ class Reading:
         landed = self._store.pages(window.id)
         if not landed:
             return ()
-        reaches = landed[0].served_at - self._overlap()
-        return interval(max(window.from_at, reaches), window.to_at)
+        return interval(max(window.from_at, landed[0].served_at - self._overlap()), window.to_at)
 
     def _ids_of(self, window: Window) -> Sequence[int]:
         """Return the ids on the pages of a window, also of one that an earlier run read; none if a page is damaged."""

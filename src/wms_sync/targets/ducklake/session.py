@@ -134,8 +134,7 @@ def threads(settings: Settings, memory_each: int = 1) -> int:
 
 
 def _config(settings: Settings, memory_limit: str) -> dict[str, str]:
-    own = settings_of(settings.layout.work / LAKE, memory_limit)
-    return {**own, "threads": str(threads(settings))}
+    return settings_of(settings.layout.work / LAKE, memory_limit) | {"threads": str(threads(settings))}
 
 
 def _attached(settings: Settings, config: dict[str, str], statements: Iterable[str]) -> duckdb.DuckDBPyConnection:
