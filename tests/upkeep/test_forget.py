@@ -1,5 +1,6 @@
 """Forgetting orders: nothing personal of them is left in any byte of the data folder, and nothing comes back."""
 
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -98,9 +99,10 @@ order by all
 
 
 def test_nothing_of_a_forgotten_order_is_left(stored):
-    """Neither in tables, Parquet files and pages, landed ones too, nor in what killed runs left."""
+    """Neither in tables, Parquet files and pages, landed and copied ones too, nor in what killed runs left."""
     order, other, *_ = orders_with_addresses(stored.layout.published)
     stored.backfill(stored.settings.start, NOW + timedelta(days=1))
+    shutil.copytree(next(stored.layout.raw.iterdir()), stored.layout.raw / os.fsdecode(b"copie caf\xe9"))
     before, kept_before = holding(stored.settings, order), holding(stored.settings, other)
     named = counted(stored, "contains(held::varchar, $1)", MARK % order)
     assert named.keys() >= {"pii.order_addresses", "main.orders", "main.order_status_history"}

@@ -19,7 +19,6 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
 from wms_sync.shipments.read.plan import time_named
 from wms_sync.shipments.read.raw import drop_pages
-from wms_sync.state.schema import LONGEST_ID
 from wms_sync.state.store import Run, StateStore, Window
 
 logger = logging.getLogger(__name__)
@@ -39,8 +38,6 @@ def set_aside_unknown(run: Run) -> None:
     unknown = {*run.layout.windows(), *flattened_windows(run.layout)} - known
     now = datetime.now(UTC)
     for window_id in sorted(unknown):
-        if len(window_id) > LONGEST_ID:  # not a window's name, and too long for the state store
-            continue
         time = time_named(window_id)
         window = Window(
             id=window_id,

@@ -29,6 +29,7 @@ from wms_sync.layout import (
     PARQUET,
     Layout,
     flattened_key,
+    is_of_window,
     name_of,
     parquet_key,
     window_key,
@@ -196,8 +197,9 @@ def write_flattened(lease: Lease, layout: Layout, window_id: str, flattened: Fla
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
-    """Return the ids of all flattened windows, sorted."""
-    return tuple(name.removesuffix(".json") for name in layout.files.names(FLATTENED) if name.endswith(".json"))
+    """Return the ids of all flattened windows, sorted; other names there are ignored."""
+    names = layout.files.names(FLATTENED)
+    return tuple(name.removesuffix(".json") for name in names if is_of_window(f"{FLATTENED}/{name}"))
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
