@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from pyarrow import parquet
 
-from tests.bench import FEWER, NOW, Bench, let_pass, logged, queried
+from tests.bench import FEWER, NOW, Bench, let_pass, logged, opened_store, queried
 from wms_sandbox.app import Sandbox
 from wms_sync.layout import flattened_key
 from wms_sync.shipments.load.refresh import rebuild, refresh
@@ -15,6 +15,7 @@ from wms_sync.shipments.read.raw import is_dropped
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.retention import drop_old_pages
+from wms_sync.upkeep.verify import verify
 
 LANDED = """
 update windows set started_at = datetime(started_at, ?1), landed_at = datetime(landed_at, ?1) where state = ?2
@@ -73,6 +74,40 @@ def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
     missing.unlink()
     with pytest.raises(RawPagesDamagedError, match=missing.parent.name):
         rebuild(aged.run)
+
+
+@pytest.mark.parametrize(
+    ("folder", "becomes"),
+    [("shipments", None), ("orders", b""), ("_windows", b"")],
+    ids=["a missing file", "an empty file", "an empty record"],
+)
+def test_pages_stay_as_long_as_their_window_has_damaged_files(aged, folder, becomes):
+    """They are the last whole copy then; the next load flattens them again."""
+    window, *_ = (window.id for window in aged.store.windows("loaded"))
+    file = next((aged.layout.parquet / folder).glob(f"{window}*"))
+    file.unlink()
+    if becomes is not None:
+        file.write_bytes(becomes)
+    assert window in drop(aged)
+    refresh(aged.run)
+    assert window not in drop(aged)
+    assert rebuild(aged.run).published
+
+
+def test_verify_says_what_to_do_about_a_file_without_pages(aged):
+    """A rebuild alone cannot write it again."""
+    window, *_ = aged.store.windows("loaded")
+    file = next((aged.layout.parquet / "shipments").glob(f"{window.id}*"))
+    drop(aged)
+    file.unlink()
+    aged.store.close()
+    [damage] = verify(aged.settings).damaged
+    assert damage.what_to_do.startswith("its raw pages were dropped: copy the file back from a backup")
+    (aged.layout.root / flattened_key(window.id)).unlink()
+    aged.store = opened_store(aged.settings)
+    with pytest.raises(RawPagesDamagedError, match=window.id):
+        rebuild(aged.run)
+    assert aged.read().intervals[0].start == window.from_at
 
 
 def test_what_else_is_dropped_and_when(aged):

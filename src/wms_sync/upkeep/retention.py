@@ -2,9 +2,10 @@
 
 The files of a window that the state store did not know, because it was lost, are all dropped a day later.
 
-The pages of an old window are dropped only if it is in the tables and has its Parquet files, which a rebuild then uses.
-A key that is added to ``sql/types`` afterwards stays null for such a window. These pages must be old by the service's
-clock too, so that a wrong clock of this machine deletes none of them.
+The pages of an old window are dropped only if it is in the tables and its Parquet files are as recorded, because a
+rebuild then uses these. If they are damaged, the next load flattens the window again. A key that is added to
+``sql/types`` afterwards stays null for such a window. These pages must be old by the service's clock too, so that a
+wrong clock of this machine deletes none of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from datetime import UTC, datetime, timedelta
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout, window_key
 from wms_sync.settings import Settings
-from wms_sync.shipments.flatten.window import delete_unnamed, flattened_windows, is_flattened, reflatten
+from wms_sync.shipments.flatten.window import (
+    delete_unnamed,
+    flattened_windows,
+    is_flattened,
+    reflatten,
+    take_away_damaged_of,
+)
 from wms_sync.shipments.read.plan import time_named
 from wms_sync.shipments.read.raw import drop_pages
 from wms_sync.state.store import Run, StateStore, Window
@@ -90,5 +97,6 @@ def _due(settings: Settings, store: StateStore, layout: Layout, now: datetime) -
         landed_at = window.landed_at or now
         if now - landed_at <= kept_for or not layout.pages(window.id) or not is_flattened(layout, window.id):
             continue
-        if all(latest - page.served_at > kept_for for page in store.pages(window.id)):
+        is_old = all(latest - page.served_at > kept_for for page in store.pages(window.id))
+        if is_old and not take_away_damaged_of(layout, store, window.id):
             yield window

@@ -208,16 +208,23 @@ def take_away_damaged(layout: Layout, store: StateStore) -> int:
     The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Raise
     ``OSError`` if the disk fails.
     """
-    damaged = take_away_damaged_records(layout, store)
-    for window_id in flattened_windows(layout):
-        for key, part in flattened_window(layout, window_id).by_key.items():
-            if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
-                _rebuild_file(layout, store, window_id)
-                layout.files.delete(store.lease, key)
-                logger.warning(_AGAIN, {"file": key, "reason": reason})
-                damaged += 1
-            layout.files.release(key)
+    damaged = sum(take_away_damaged_of(layout, store, window_id) for window_id in flattened_windows(layout))
     return damaged + delete_unnamed(store.lease, layout, {window.id for window in store.windows()})
+
+
+def take_away_damaged_of(layout: Layout, store: StateStore, window_id: str) -> int:
+    """Delete the damaged Parquet files of a flattened window, or its unreadable record; return their number."""
+    if (flattened := _readable_record(layout, store, window_id)) is None:
+        return 1
+    damaged = 0
+    for key, part in flattened.by_key.items():
+        if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
+            _rebuild_file(layout, store, window_id)
+            layout.files.delete(store.lease, key)
+            logger.warning(_AGAIN, {"file": key, "reason": reason})
+            damaged += 1
+        layout.files.release(key)
+    return damaged
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
@@ -225,15 +232,17 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
 
     The windows are flattened again, or read again.
     """
-    damaged = 0
-    for window_id in flattened_windows(layout):
-        try:
-            flattened_window(layout, window_id)
-        except RecordDamagedError:
-            _rebuild_file(layout, store, window_id)
-            logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
-            damaged += 1
-    return damaged
+    return sum(_readable_record(layout, store, window_id) is None for window_id in flattened_windows(layout))
+
+
+def _readable_record(layout: Layout, store: StateStore, window_id: str) -> FlattenedWindow | None:
+    """Return the record of a flattened window; delete it, and return None, if it is unreadable."""
+    try:
+        return flattened_window(layout, window_id)
+    except RecordDamagedError:
+        _rebuild_file(layout, store, window_id)
+        logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
+        return None
 
 
 def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
