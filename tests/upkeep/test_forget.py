@@ -114,6 +114,7 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
         stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
         stored.layout.work / "reading-0.duckdb",
         stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
+        next(stored.layout.raw.glob("2*/page-*")).with_suffix(".bak"),  # a person's copy, which cannot be searched
     ]
     for path in leftovers:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -117,8 +117,11 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) 
             key = raw_key(window_id, name)
             try:
                 rewritten += _clean_page(layout, store, key, landed.get(name), order_ids)
-            except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
-                give_up(store, window_id, error)
+            except PageDamagedError as error:  # it may be about these orders: delete it
+                if name in landed:
+                    give_up(store, window_id, error)
+                else:
+                    logger.warning("%(file)s cannot be searched and is deleted: no window needs it", {"file": key})
                 layout.files.delete(store.lease, key)
         logger.info(
             "searched %(searched)d of %(windows)s, rewrote %(pages)s",
