@@ -195,7 +195,11 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     page.write_bytes(page.read_bytes()[:100])
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
+    strays = [file.with_name(name) for name in ("._x.parquet", "old.parquet")]
+    for stray in strays:
+        stray.write_bytes(b"Mac OS X")
     forget(stored.run, orders)
+    assert [stray.exists() for stray in strays] == [False, False]
     assert [holding(stored.settings, order) for order in orders] == [set(), set()], (
         "though it is unknown which files there are"
     )

@@ -126,15 +126,16 @@ def reflatten(lease: Lease, layout: Layout, window_id: str) -> None:
     layout.files.delete(lease, flattened_key(window_id))
 
 
-def delete_unnamed(lease: Lease, layout: Layout, window_ids: Collection[str]) -> int:
-    """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them.
+def delete_unnamed(lease: Lease, layout: Layout, window_ids: Collection[str] | None = None) -> int:
+    """Delete Parquet files that a killed run, an earlier flattening or a person left: no record names them.
 
-    Return their number.
+    Only those of the windows ``window_ids``, if given. Return their number.
     """
-    flattened = (flattened_window(layout, window) for window in window_ids if is_flattened(layout, window))
+    records = flattened_windows(layout) if window_ids is None else window_ids
+    flattened = (flattened_window(layout, window) for window in records if is_flattened(layout, window))
     named = {key for window in flattened for key in window.by_key}
     keys = {key for table in tables() for key in layout.parquet_files(table.slug)}
-    left = sorted(key for key in keys - named if window_of(name_of(key)) in window_ids)
+    left = sorted(key for key in keys - named if window_ids is None or window_of(name_of(key)) in window_ids)
     for key in left:
         layout.files.delete(lease, key)
     return len(left)
@@ -205,11 +206,12 @@ def flattened_windows(layout: Layout) -> tuple[str, ...]:
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
     """Delete the Parquet files that are not as recorded, and unreadable records; return their number with the missing.
 
-    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Raise
-    ``OSError`` if the disk fails.
+    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Files
+    that no record names are deleted too: one may be the unreadable one, and no load uses them. Raise ``OSError`` if the
+    disk fails.
     """
     damaged = sum(take_away_damaged_of(layout, store, window_id) for window_id in flattened_windows(layout))
-    return damaged + delete_unnamed(store.lease, layout, {window.id for window in store.windows()})
+    return damaged + delete_unnamed(store.lease, layout)
 
 
 def take_away_damaged_of(layout: Layout, store: StateStore, window_id: str) -> int:
