@@ -125,22 +125,26 @@ def test_what_else_is_dropped_and_when(aged):
     assert not (aged.layout.raw / given_up.id).exists()
 
 
-def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
+@pytest.mark.parametrize("has_record", [True, False])
+def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox, has_record):
     """It was read and loaded after the newest snapshot, when the store was lost; its time is read again."""
     write_snapshot(aged.layout, aged.store)
     let_pass(sandbox.sandbox, seconds=3600, changed=20)
     read, _ = aged.sync()
     [lost] = read.window_ids
+    files = {"page", "Parquet", *["record"] * has_record}
+    if not has_record:  # as if killed before it was written
+        (aged.layout.root / flattened_key(lost)).unlink()
     aged.lose_the_state_store(during_a_run=True)
     with logged() as said:
         aged.recover()
     assert [lost in line for line in said if "deleted after a day" in line] == [True]
     [again], [before] = aged.read().intervals, read.intervals
     assert (again.start <= before.start, again.end) == (True, before.end)
-    assert files_of(aged, lost) == {"page", "record", "Parquet"}
+    assert files_of(aged, lost) == files
     aged.load()
     drop(aged)
-    assert files_of(aged, lost) == {"page", "record", "Parquet"}
+    assert files_of(aged, lost) == files
     grow_old(aged, "abandoned", 2)
     drop(aged)
     assert files_of(aged, lost) == set()

@@ -67,13 +67,14 @@ def set_aside_unknown(run: Run) -> None:
 def drop_old_pages(run: Run) -> None:
     """Drop the pages that are due. The caller holds the writer's lock and has published the tables."""
     settings, store, layout, now = run.settings, run.store, run.layout, datetime.now(UTC)
-    for window in store.windows("abandoned"):
-        if now - window.started_at > ABANDONED_FOR:
-            if layout.files.names(window_key(window.id)):
-                layout.files.delete(store.lease, window_key(window.id))
-            if window.signature == UNKNOWN and is_flattened(layout, window.id):
-                reflatten(store.lease, layout, window.id)
-                delete_unnamed(store.lease, layout, {window.id})
+    abandoned = [window for window in store.windows("abandoned") if now - window.started_at > ABANDONED_FOR]
+    for window in abandoned:
+        if layout.files.names(window_key(window.id)):
+            layout.files.delete(store.lease, window_key(window.id))
+        if window.signature == UNKNOWN and is_flattened(layout, window.id):
+            reflatten(store.lease, layout, window.id)
+    if unknown := {window.id for window in abandoned if window.signature == UNKNOWN}:
+        delete_unnamed(store.lease, layout, unknown)
     due = list(_due(settings, store, layout, now))
     dropped = sum(drop_pages(store.lease, layout, window.id, now) for window in due)
     if due:
