@@ -33,7 +33,10 @@ logger = logging.getLogger(__name__)
 UNKNOWN = "unknown"
 """The signature of a window that the state store did not know, so its requests are unknown."""
 ABANDONED_FOR = timedelta(days=1)
-"""The pages of an abandoned window are kept for this long, for an investigation of the error."""
+"""The pages of an abandoned window are kept for this long after its reading started, for an investigation of the error.
+
+The state store does not know when a window was abandoned: the pages of one that was read earlier go with the next load.
+"""
 
 
 def set_aside_unknown(run: Run) -> None:
