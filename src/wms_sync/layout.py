@@ -26,7 +26,9 @@ PAGES_DROPPED = "pages-dropped.json"
 FOREIGN_LOG = ".of-an-earlier-file"
 """The suffix of a log that was found next to the published file and renamed."""
 _SNAPSHOT = re.compile(r"state-\d{8,}\.json\.gz")
-_WINDOW, _MARK = r"[A-Za-z0-9][\w.-]*", "(-[0-9a-f]{8})?"
+LONGEST_ID = 64
+"""The maximum number of characters of a window's id."""
+_WINDOW, _MARK = rf"[A-Za-z0-9][\w.-]{{0,{LONGEST_ID - 1}}}", "(-[0-9a-f]{8})?"
 _OF_WINDOWS = re.compile(
     rf"""{RAW}/{_WINDOW}/page-\d{{5,}}{_MARK}\.json\.(gz|zst)
     | {PARQUET}/[a-z][a-z_]*/{_WINDOW}-\d{{5,}}{_MARK}\.parquet | {FLATTENED}/{_WINDOW}\.json""",
@@ -56,8 +58,8 @@ class Layout(Struct, frozen=True):
         return self.root / RAW
 
     def windows(self) -> list[str]:
-        """Return the ids of the windows that have a folder of raw pages, sorted."""
-        return self.files.names(RAW)
+        """Return the ids of the windows that have a folder of raw pages, sorted; other names there are ignored."""
+        return [name for name in self.files.names(RAW) if is_of_window(flattened_key(name))]
 
     def pages(self, window_id: str) -> list[str]:
         """Return the names of the stored raw pages of a window, sorted."""

@@ -1,5 +1,6 @@
 """What lies on disk is lost, altered or left over: the next run mends it or says what to do."""
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -178,6 +179,27 @@ def test_a_folder_that_was_copied_stops_no_run(bench, sandbox):
     assert f"{window}.bak: what it covers is read again" in "".join(read_again(bench))
     assert len(pages_asked(sandbox)) <= 1, "nothing is read again"
     assert read_again(bench) == [], "the warning comes once"
+
+
+STRAY = (".DS_Store", "@eaDir", ".nfs000001", "copy of raw", "._x.json", os.fsdecode(b"caf\xe9"), "x" * 70)
+"""Names that systems and persons leave in folders, one of them not UTF-8; no window has them."""
+
+
+def test_stray_names_stop_no_run_and_stand_in_no_snapshot(bench, sandbox):
+    """Recorded as windows, they made each later snapshot and backup unreadable."""
+    bench.first_sync(sandbox)
+    before = remembered(bench)
+    for number, name in enumerate(STRAY):
+        (bench.layout.root / "parquet/_windows" / name).write_bytes(b"Mac OS X")
+        place = bench.layout.raw / name
+        place.mkdir() if number % 2 else place.write_bytes(b"")
+    assert read_again(bench) == []
+    assert bench.store.windows("abandoned") == ()
+    bench.lose_the_state_store()
+    assert "restored from snapshot" in read_again(bench)[0]
+    assert remembered(bench) == before
+    assert rebuild(bench.run).published
+    assert {*STRAY} <= {path.name for path in bench.layout.raw.iterdir()}, "they are not ours to delete"
 
 
 def test_a_damaged_loaded_page_fails_a_rebuild(bench, sandbox):

@@ -1,5 +1,6 @@
 """Forgetting orders: nothing personal of them is left in any byte of the data folder, and nothing comes back."""
 
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -98,9 +99,10 @@ order by all
 
 
 def test_nothing_of_a_forgotten_order_is_left(stored):
-    """Neither in tables, Parquet files and pages, landed ones too, nor in what killed runs left."""
+    """Neither in tables, Parquet files and pages, landed and copied ones too, nor in what killed runs left."""
     order, other, *_ = orders_with_addresses(stored.layout.published)
     stored.backfill(stored.settings.start, NOW + timedelta(days=1))
+    shutil.copytree(next(stored.layout.raw.iterdir()), stored.layout.raw / os.fsdecode(b"copie caf\xe9"))
     before, kept_before = holding(stored.settings, order), holding(stored.settings, other)
     named = counted(stored, "contains(held::varchar, $1)", MARK % order)
     assert named.keys() >= {"pii.order_addresses", "main.orders", "main.order_status_history"}
@@ -112,6 +114,7 @@ def test_nothing_of_a_forgotten_order_is_left(stored):
         stored.layout.work / "spill" / "duckdb_temp_storage.tmp",
         stored.layout.work / "reading-0.duckdb",
         stored.layout.root / "analytics.duckdb.wal.of-an-earlier-file",
+        next(stored.layout.raw.glob("2*/page-*")).with_suffix(".bak"),  # a person's copy, which cannot be searched
     ]
     for path in leftovers:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -192,7 +195,11 @@ def test_orders_are_forgotten_although_files_are_damaged(stored):
     page.write_bytes(page.read_bytes()[:100])
     file = next((stored.layout.parquet / "orders").glob(f"{unread}*"))
     file.write_bytes(file.read_bytes()[:-100])
+    strays = [file.with_name(name) for name in ("._x.parquet", "old.parquet")]
+    for stray in strays:
+        stray.write_bytes(b"Mac OS X")
     forget(stored.run, orders)
+    assert [stray.exists() for stray in strays] == [False, False]
     assert [holding(stored.settings, order) for order in orders] == [set(), set()], (
         "though it is unknown which files there are"
     )

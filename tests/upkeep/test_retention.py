@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from pyarrow import parquet
 
-from tests.bench import FEWER, NOW, Bench, let_pass, logged, queried
+from tests.bench import FEWER, NOW, Bench, let_pass, logged, opened_store, queried
 from wms_sandbox.app import Sandbox
 from wms_sync.layout import flattened_key
 from wms_sync.shipments.load.refresh import rebuild, refresh
@@ -15,6 +15,7 @@ from wms_sync.shipments.read.raw import is_dropped
 from wms_sync.state.snapshot_files import write_snapshot
 from wms_sync.targets.errors import RawPagesDamagedError
 from wms_sync.upkeep.retention import drop_old_pages
+from wms_sync.upkeep.verify import verify
 
 LANDED = """
 update windows set started_at = datetime(started_at, ?1), landed_at = datetime(landed_at, ?1) where state = ?2
@@ -75,6 +76,40 @@ def test_old_pages_are_dropped_without_loss(aged, settings_for, sandbox):
         rebuild(aged.run)
 
 
+@pytest.mark.parametrize(
+    ("folder", "becomes"),
+    [("shipments", None), ("orders", b""), ("_windows", b"")],
+    ids=["a missing file", "an empty file", "an empty record"],
+)
+def test_pages_stay_as_long_as_their_window_has_damaged_files(aged, folder, becomes):
+    """They are the last whole copy then; the next load flattens them again."""
+    window, *_ = (window.id for window in aged.store.windows("loaded"))
+    file = next((aged.layout.parquet / folder).glob(f"{window}*"))
+    file.unlink()
+    if becomes is not None:
+        file.write_bytes(becomes)
+    assert window in drop(aged)
+    refresh(aged.run)
+    assert window not in drop(aged)
+    assert rebuild(aged.run).published
+
+
+def test_verify_says_what_to_do_about_a_file_without_pages(aged):
+    """A rebuild alone cannot write it again."""
+    window, *_ = aged.store.windows("loaded")
+    file = next((aged.layout.parquet / "shipments").glob(f"{window.id}*"))
+    drop(aged)
+    file.unlink()
+    aged.store.close()
+    [damage] = verify(aged.settings).damaged
+    assert damage.what_to_do.startswith("its raw pages were dropped: copy the file back from a backup")
+    (aged.layout.root / flattened_key(window.id)).unlink()
+    aged.store = opened_store(aged.settings)
+    with pytest.raises(RawPagesDamagedError, match=window.id):
+        rebuild(aged.run)
+    assert aged.read().intervals[0].start == window.from_at
+
+
 def test_what_else_is_dropped_and_when(aged):
     grow_old(aged, "loaded", -11)  # as if they had been read today
     before = pages_on_disk(aged)
@@ -90,22 +125,26 @@ def test_what_else_is_dropped_and_when(aged):
     assert not (aged.layout.raw / given_up.id).exists()
 
 
-def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox):
+@pytest.mark.parametrize("has_record", [True, False])
+def test_what_the_state_store_does_not_know_is_kept_for_a_day(aged, sandbox, has_record):
     """It was read and loaded after the newest snapshot, when the store was lost; its time is read again."""
     write_snapshot(aged.layout, aged.store)
     let_pass(sandbox.sandbox, seconds=3600, changed=20)
     read, _ = aged.sync()
     [lost] = read.window_ids
+    files = {"page", "Parquet", *["record"] * has_record}
+    if not has_record:  # as if killed before it was written
+        (aged.layout.root / flattened_key(lost)).unlink()
     aged.lose_the_state_store(during_a_run=True)
     with logged() as said:
         aged.recover()
     assert [lost in line for line in said if "deleted after a day" in line] == [True]
     [again], [before] = aged.read().intervals, read.intervals
     assert (again.start <= before.start, again.end) == (True, before.end)
-    assert files_of(aged, lost) == {"page", "record", "Parquet"}
+    assert files_of(aged, lost) == files
     aged.load()
     drop(aged)
-    assert files_of(aged, lost) == {"page", "record", "Parquet"}
+    assert files_of(aged, lost) == files
     grow_old(aged, "abandoned", 2)
     drop(aged)
     assert files_of(aged, lost) == set()

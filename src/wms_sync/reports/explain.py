@@ -19,6 +19,7 @@ from wms_sync import sql_files
 from wms_sync.grammar import count_of, moment
 from wms_sync.intervals import Interval, subtract
 from wms_sync.json_values import identity
+from wms_sync.layout import is_of_window
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.state.snapshot_files import is_behind
@@ -139,7 +140,7 @@ class _Explaining:
         self._store = store
         self._layout = layout = settings.layout
         self._connection = connection
-        self._files = layout.files.local(layout.parquet_files("shipments"))
+        self._files = layout.files.local([key for key in layout.parquet_files("shipments") if is_of_window(key)])
         self._windows = {window.id: window for window in store.windows()}
 
     def shipment(self, shipment: int) -> Explanation:

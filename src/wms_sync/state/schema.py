@@ -26,11 +26,10 @@ from sqlalchemy import (
     select,
 )
 
+from wms_sync.layout import LONGEST_ID
 from wms_sync.state.errors import StateOlder
 
 METADATA = MetaData()
-LONGEST_ID = 64
-"""The maximum number of characters of a window's id."""
 Migration = tuple[str, Callable[[Connection], object]]
 MIGRATIONS: tuple[Migration, ...] = (("0001_state", METADATA.create_all),)
 """The migrations, in order. Never edit a released migration: append another. An appended migration also runs on a new

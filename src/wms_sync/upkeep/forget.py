@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote
 from wms_sync.grammar import count_of
-from wms_sync.layout import Layout, name_of, parquet_key, raw_key, spill, suffix_of, window_of
+from wms_sync.layout import RAW, Layout, name_of, parquet_key, raw_key, spill, suffix_of, window_of
 from wms_sync.privacy.scrub import without_orders
 from wms_sync.service.body import packed
 from wms_sync.shipments.flatten.page import PageDamagedError, unpacked_page
@@ -110,19 +110,22 @@ def _clean_pages(layout: Layout, store: StateStore, order_ids: Collection[int]) 
     """Search every raw page, whatever the state store knows of it; return the number of rewritten pages."""
     if not order_ids:
         return 0
-    rewritten, window_ids = 0, layout.windows()
-    for number, window_id in enumerate(window_ids, start=1):
-        landed = {page.file: page for page in store.pages(window_id)}
+    rewritten, window_ids, folders = 0, set(layout.windows()), layout.files.names(RAW)  # copies by persons too
+    for number, window_id in enumerate(folders, start=1):
+        landed = {page.file: page for page in (store.pages(window_id) if window_id in window_ids else ())}
         for name in layout.pages(window_id):
             key = raw_key(window_id, name)
             try:
                 rewritten += _clean_page(layout, store, key, landed.get(name), order_ids)
-            except PageDamagedError as error:  # it may be about these orders: delete it and read its window again
-                give_up(store, window_id, error)
+            except PageDamagedError as error:  # it may be about these orders: delete it
+                if name in landed:
+                    give_up(store, window_id, error)
+                else:
+                    logger.warning("%(file)s cannot be searched and is deleted: no window needs it", {"file": key})
                 layout.files.delete(store.lease, key)
         logger.info(
             "searched %(searched)d of %(windows)s, rewrote %(pages)s",
-            {"searched": number, "windows": count_of(len(window_ids), "window"), "pages": count_of(rewritten, "page")},
+            {"searched": number, "windows": count_of(len(folders), "window"), "pages": count_of(rewritten, "page")},
         )
     return rewritten
 

@@ -56,6 +56,10 @@ from wms_sync.upkeep.forgotten_orders import orders_in, refuse_lost
 READ_AGAIN = "`wms-sync rebuild` discards its window, then `wms-sync sync` reads its time again"
 LOOK_AGAIN = "check its type, its permissions and the disk, then verify again: the rest of its window was not verified"
 FLATTENED_AGAIN = "delete the file of its window below parquet/_windows; then `wms-sync rebuild` writes it again"
+GONE = (
+    "its raw pages were dropped: copy the file back from a backup. Without one, delete the file of its window below "
+    "parquet/_windows; then `wms-sync rebuild` discards the window, and `wms-sync sync` reads its time again"
+)
 WRITTEN_AGAIN = "the next run writes it again"
 LEFT_OUT = "a restore leaves it out. Delete it: the next backup copies it again if the data folder has it"
 Windows = Sequence[tuple[Window, Sequence[LandedPage]]]
@@ -284,7 +288,8 @@ def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) ->
 
     Raise ``Inaccessible`` or ``RecordDamagedError``.
     """
-    if is_dropped(layout, window.id):
+    has_no_pages = is_dropped(layout, window.id)
+    if has_no_pages:
         yield NamedFile("record", raw_key(window.id, PAGES_DROPPED), LOOK_AGAIN)
     else:
         yield from (NamedFile("page", key_of(page), READ_AGAIN, page.bytes, page.sha256) for page in landed)
@@ -293,7 +298,8 @@ def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) ->
         for key, part in flattened_window(layout, window.id).by_key.items():
             if not is_of_window(key):
                 raise RecordDamagedError(flattened_key(window.id))
-            yield NamedFile("Parquet file", key, FLATTENED_AGAIN, part.size, part.sha256)
+            what_to_do = GONE if has_no_pages else FLATTENED_AGAIN
+            yield NamedFile("Parquet file", key, what_to_do, part.size, part.sha256)
 
 
 def _unread(

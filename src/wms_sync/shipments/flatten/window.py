@@ -29,6 +29,7 @@ from wms_sync.layout import (
     PARQUET,
     Layout,
     flattened_key,
+    is_of_window,
     name_of,
     parquet_key,
     window_key,
@@ -125,15 +126,16 @@ def reflatten(lease: Lease, layout: Layout, window_id: str) -> None:
     layout.files.delete(lease, flattened_key(window_id))
 
 
-def delete_unnamed(lease: Lease, layout: Layout, window_ids: Collection[str]) -> int:
-    """Delete Parquet files of these windows that a killed run or an earlier flattening left: no record names them.
+def delete_unnamed(lease: Lease, layout: Layout, window_ids: Collection[str] | None = None) -> int:
+    """Delete Parquet files that a killed run, an earlier flattening or a person left: no record names them.
 
-    Return their number.
+    Only those of the windows ``window_ids``, if given. Return their number.
     """
-    flattened = (flattened_window(layout, window) for window in window_ids if is_flattened(layout, window))
+    records = flattened_windows(layout) if window_ids is None else window_ids
+    flattened = (flattened_window(layout, window) for window in records if is_flattened(layout, window))
     named = {key for window in flattened for key in window.by_key}
     keys = {key for table in tables() for key in layout.parquet_files(table.slug)}
-    left = sorted(key for key in keys - named if window_of(name_of(key)) in window_ids)
+    left = sorted(key for key in keys - named if window_ids is None or window_of(name_of(key)) in window_ids)
     for key in left:
         layout.files.delete(lease, key)
     return len(left)
@@ -196,26 +198,35 @@ def write_flattened(lease: Lease, layout: Layout, window_id: str, flattened: Fla
 
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
-    """Return the ids of all flattened windows, sorted."""
-    return tuple(name.removesuffix(".json") for name in layout.files.names(FLATTENED) if name.endswith(".json"))
+    """Return the ids of all flattened windows, sorted; other names there are ignored."""
+    names = layout.files.names(FLATTENED)
+    return tuple(name.removesuffix(".json") for name in names if is_of_window(f"{FLATTENED}/{name}"))
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
     """Delete the Parquet files that are not as recorded, and unreadable records; return their number with the missing.
 
-    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Raise
-    ``OSError`` if the disk fails.
+    The next load flattens their windows again; if the raw pages were dropped, the next sync reads them again. Files
+    that no record names are deleted too: one may be the unreadable one, and no load uses them. Raise ``OSError`` if the
+    disk fails.
     """
-    damaged = take_away_damaged_records(layout, store)
-    for window_id in flattened_windows(layout):
-        for key, part in flattened_window(layout, window_id).by_key.items():
-            if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
-                _rebuild_file(layout, store, window_id)
-                layout.files.delete(store.lease, key)
-                logger.warning(_AGAIN, {"file": key, "reason": reason})
-                damaged += 1
-            layout.files.release(key)
-    return damaged + delete_unnamed(store.lease, layout, {window.id for window in store.windows()})
+    damaged = sum(take_away_damaged_of(layout, store, window_id) for window_id in flattened_windows(layout))
+    return damaged + delete_unnamed(store.lease, layout)
+
+
+def take_away_damaged_of(layout: Layout, store: StateStore, window_id: str) -> int:
+    """Delete the damaged Parquet files of a flattened window, or its unreadable record; return their number."""
+    if (flattened := _readable_record(layout, store, window_id)) is None:
+        return 1
+    damaged = 0
+    for key, part in flattened.by_key.items():
+        if (reason := difference(layout.files, key, part.size, part.sha256)) is not None:
+            _rebuild_file(layout, store, window_id)
+            layout.files.delete(store.lease, key)
+            logger.warning(_AGAIN, {"file": key, "reason": reason})
+            damaged += 1
+        layout.files.release(key)
+    return damaged
 
 
 def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
@@ -223,15 +234,17 @@ def take_away_damaged_records(layout: Layout, store: StateStore) -> int:
 
     The windows are flattened again, or read again.
     """
-    damaged = 0
-    for window_id in flattened_windows(layout):
-        try:
-            flattened_window(layout, window_id)
-        except RecordDamagedError:
-            _rebuild_file(layout, store, window_id)
-            logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
-            damaged += 1
-    return damaged
+    return sum(_readable_record(layout, store, window_id) is None for window_id in flattened_windows(layout))
+
+
+def _readable_record(layout: Layout, store: StateStore, window_id: str) -> FlattenedWindow | None:
+    """Return the record of a flattened window; delete it, and return None, if it is unreadable."""
+    try:
+        return flattened_window(layout, window_id)
+    except RecordDamagedError:
+        _rebuild_file(layout, store, window_id)
+        logger.warning(_AGAIN, {"file": flattened_key(window_id), "reason": "it cannot be read"})
+        return None
 
 
 def _rebuild_file(layout: Layout, store: StateStore, window_id: str) -> None:
