@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from msgspec.structs import asdict
 
@@ -41,6 +41,7 @@ from wms_sync.upkeep.forgotten_orders import reconcile_lists, refuse_lost
 from wms_sync.upkeep.retention import set_aside_unknown
 
 logger = logging.getLogger(__name__)
+LOST = "the state store was lost, and creates.jsonl too or in part"
 BACKUP = "backup"
 """The lock on making a backup."""
 ALL_LOCKS = (WRITER, *PUSH_LOCKS, BACKUP)
@@ -77,16 +78,19 @@ def _recover_state(settings: Settings, store: StateStore) -> None:
     snapshot = newest_snapshot(layout)
     if snapshot is None:
         refuse_unknown(layout, store)
-    else:
-        if snapshot.rows(windows):
-            refuse_lost(layout)
-        if not layout.creates.exists():
-            snapshot = _doubting(settings, snapshot)
-    restored = store.ledger.take_in((*journal.entries(), *creates_elsewhere(layout)))
+    elif snapshot.rows(windows):
+        refuse_lost(layout)
+    entries, damaged = creates_kept(layout)
+    restored = store.ledger.take_in(entries)
     # the rows last: their number says that the state store is no longer behind
     if snapshot is not None:
+        is_whole = not damaged and len(store.ledger.all()) >= snapshot.creates  # a push may have added rows since
+        if not is_whole or not layout.creates.exists():
+            snapshot = _doubting(settings, snapshot, is_whole=is_whole)
         store.snapshots.put_back(snapshot)
     elif store.snapshots.installation() is None:
+        if damaged:
+            store.observe(LEDGER_LACKS, 0, LOST)
         store.snapshots.begin()
     journal.complete(store.ledger.all())
     reconcile_lists(layout, store)
@@ -109,28 +113,26 @@ def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
         layout.files.replace(store.lease, CREATES, lines_of(store.ledger.all()))
 
 
-def creates_elsewhere(layout: Layout) -> list[Entry]:
-    """Return the rows of the journal in object storage; none if there is none."""
-    if layout.elsewhere is None:
-        return []
-    try:
-        return entries_in(layout.files.get(CREATES), layout.files.where(CREATES))
-    except FileNotFoundError:
-        return []
+def creates_kept(layout: Layout) -> tuple[list[Entry], int]:
+    """Return the rows of the journal and of its copy in object storage, and the number of their damaged lines."""
+    copies = [CreatesJournal(layout.creates).entries()]
+    if layout.elsewhere is not None:
+        with suppress(FileNotFoundError):
+            copies.append(entries_in(layout.files.get(CREATES), layout.files.where(CREATES)))
+    return [entry for entries, _ in copies for entry in entries], sum(damaged for _, damaged in copies)
 
 
-def _doubting(settings: Settings, snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot with the observation that the ledger may lack creates, because its journal is lost too.
+def _doubting(settings: Settings, snapshot: Snapshot, *, is_whole: bool) -> Snapshot:
+    """Return the snapshot with the observation that the ledger may lack creates, because its journal was lost too.
 
-    The ledger has the creates up to the newest window of the snapshot.
+    If as many came back as the snapshot counts (``is_whole``), only later ones may be missing, else any.
     """
     others = [row for row in snapshot.rows(observations) if row["name"] != LEDGER_LACKS]
-    reaches = snapshot.landed_until() or settings.start
-    since = min([int(reaches.timestamp()), *snapshot.observed(LEDGER_LACKS)])
-    lacks = Observation(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
+    reaches = int((snapshot.landed_until() or settings.start).timestamp()) if is_whole else 0
+    lacks = Observation(LEDGER_LACKS, min([reaches, *snapshot.observed(LEDGER_LACKS)]), LOST)
     logger.warning(
-        "the state store was lost, and creates.jsonl is missing: a push of products first looks up in the service each "
-        "product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
+        "the state store was lost, and creates.jsonl is missing or damaged: a push of products first looks up in the "
+        "service each product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
         "--creates-are-known`"
     )
     return snapshot.with_rows(observations, (*others, asdict(lacks)))
