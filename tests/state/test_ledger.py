@@ -76,7 +76,7 @@ def test_the_newer_copy_of_a_row_is_kept(store, older, newer):
 
 
 def test_the_journal_is_completed_and_rewritten(tmp_path):
-    """It lacks what was recorded while it was lost, and a row has a line for each of its versions."""
+    """It lacks what was recorded while it was lost, or has an older version; a row has a line for each version."""
     journal, path = CreatesJournal(tmp_path / "creates.jsonl"), tmp_path / "creates.jsonl"
     rows = [intent(str(number)) for number in range(3)]
     journal.complete(rows)
@@ -87,9 +87,22 @@ def test_the_journal_is_completed_and_rewritten(tmp_path):
     journal.append([intent("after a line that a kill cut off")])
     lines, damaged = journal.entries()
     assert ({entry.key for entry in lines}, damaged) == ({"0", "1", "2", "after a line that a kill cut off"}, 1)
-    for known in ([], lines):
+    newest = [*newest_entries(lines)[:3], replace(lines[-1], state=State.CREATED, settled_at=LATER)]
+    for known in ([], newest):
         journal.complete(known)
         assert len(path.read_bytes().splitlines()) == 4
+    assert journal.entries() == (newest, 0)
+
+
+def test_a_damaged_line_of_a_journal_is_written_again(tmp_path):
+    """Of an outcome, whose intent is whole; and of a version that the state store lost too."""
+    journal, path = CreatesJournal(tmp_path / "creates.jsonl"), tmp_path / "creates.jsonl"
+    for known in ([intent("a", state=State.CREATED, settled_at=LATER)], []):
+        path.unlink(missing_ok=True)
+        journal.append([intent("a"), *known])
+        path.write_bytes(path.read_bytes() + b"a torn line\n")
+        assert journal.complete(known) == journal.entries()[0] == (known or [intent("a")])
+        assert journal.entries()[1] == 0
 
 
 def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):

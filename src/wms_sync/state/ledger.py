@@ -275,12 +275,13 @@ class CreatesJournal:
     def complete(self, known: Sequence[Entry]) -> list[Entry]:
         """Return the newest version of each row, of the ledger and of the file.
 
-        Rewrite the file with one line a row if it lacks rows of the ledger, or has twice as many lines as rows.
+        Rewrite the file with one line a row if it lacks a version, has a damaged line, or has twice as many lines as
+        rows.
         """
         with self._locked() as file:
-            lines, _ = entries_in(file.read(), str(self._path))
+            lines, damaged = entries_in(file.read(), str(self._path))
             rows = newest_entries((*known, *lines))
-            if len(lines) > 2 * len(rows) or not {entry.name for entry in known} <= {entry.name for entry in lines}:
+            if damaged or len(lines) > 2 * len(rows) or set(newest_entries(lines)) != set(rows):
                 with accessing(self._path):
                     write_whole(self._path, lines_of(rows))
             return rows
