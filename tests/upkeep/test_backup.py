@@ -217,6 +217,8 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
     in_backup = settings.model_copy(update={"data_dir": backups_in(backups)[-1]})
     neighbour = settings_in(tmp_path / "neighbour", service)
     run_sync(neighbour, service)
+    with opened_store(neighbour) as store:
+        store.ledger.record([replace(CREATED, service="https://trial.example.com")])
     (tmp_path / "a file").touch()
     (tmp_path / "link").symlink_to(settings.data_dir)
     inside = Path(shutil.copytree(backups, settings.data_dir / "backups"))
@@ -229,6 +231,13 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
         (verify, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, other, backups, AnotherServiceError, "other.example.com"),
+        (
+            lambda given, folder: restore(given, folder, over=given.data_dir),
+            neighbour,
+            backups,
+            AnotherServiceError,
+            "trial.example.com",
+        ),
         (restore, in_backup, neighbour.data_dir, StateError, "is a backup, which stays as it is"),
         (
             lambda given, _: run_sync(given, service),

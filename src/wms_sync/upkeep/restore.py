@@ -266,6 +266,7 @@ def _stage(
     with StateStore.opened(here.database_url) as opened, opened.leased(staged, held) as store:
         identity = Identity(source.snapshot.installation.id, number)
         store.snapshots.put_back(replace(source.snapshot, installation=identity))
+        store.ledger.take_in(creates)
         refuse_another_service(settings, store)
         store.remember_forgotten(forgotten)
         store.delete_observation(LEDGER_LACKS)
