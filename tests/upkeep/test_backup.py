@@ -121,16 +121,22 @@ def test_a_lost_or_damaged_journal_of_creates_is_named(settings, backups, servic
 
 
 def test_old_and_unfinished_backups_go(settings, backups):
-    """Also one that was to be deleted; the newest sorts last even if an earlier one is of the future."""
+    """Also one that was to be deleted; the newest sorts last even if an earlier one is of the future.
+
+    A folder that has the name of a backup, but no record, is of another tool.
+    """
     [old] = backups_in(backups)
     old.rename(backups / "20990101T000000Z")
     shutil.copytree(backups / "20990101T000000Z", backups / ".20260101T000000Z")
-    (backups / "notes").mkdir()
+    others = [backups / name for name in ("notes", "20250101T000000Z")]
+    for other in others:
+        other.mkdir()
     made = [backup(settings, backups) for _ in range(2)]
     assert unfinished_backups_in(backups) == []
-    assert backups_in(backups)[1:] == [report.path for report in made]
+    assert backups_in(backups)[2:] == [report.path for report in made]
     last = backup(settings, backups, most=1)
-    assert (backups_in(backups), last.deleted, (backups / "notes").exists()) == ([last.path], 3, True)
+    assert (backups_in(backups), last.deleted, others[0].exists()) == ([others[1], last.path], 3, True)
+    others[1].rmdir()
     assert verify(settings, backups).damaged == ()
 
 
