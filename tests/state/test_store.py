@@ -57,6 +57,17 @@ def test_a_base_url_may_be_long(store):
     assert store.refusals(service, "2026-01")
 
 
+def test_orders_are_forgotten_once_however_many_there_are(store):
+    """A statement of PostgreSQL takes 65,535 parameters."""
+    store.remember_forgotten([1])
+    store.mark_forgotten()
+    first = store.forgotten_list()
+    store.remember_forgotten(range(70_000))
+    store.mark_forgotten()
+    assert [order for order in store.forgotten_list() if order.order_id == 1] == [*first]
+    assert (len(store.forgotten()), store.forgotten(unfinished=True)) == (70_000, frozenset())
+
+
 def test_coverage_is_the_union_of_windows_that_count_up_to_where_it_is_withdrawn(store):
     """Half-read windows that reach beyond are given up; those that cover no time stay as they are."""
     listed = (
