@@ -24,6 +24,7 @@ from wms_sync.upkeep.backup import Copied
 from wms_sync.upkeep.backup import backup as make_backup
 from wms_sync.upkeep.forget import Forgotten
 from wms_sync.upkeep.forgotten_orders import NamedOrder, orders_named, refuse_unseen, rows_to_forget
+from wms_sync.upkeep.recovery import recover_state
 from wms_sync.upkeep.restore import Restored, trust_ledger
 from wms_sync.upkeep.restore import restore as restore_backup
 from wms_sync.upkeep.verify import verify as examined
@@ -113,6 +114,7 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
     ORDER is an id, unique_id or order_ref.
     """
     settings = Settings.load()
+    recover_state(settings)  # a state store that was lost does not know the list
     if is_list:
         _list_forgotten(settings)
     elif take_off:
