@@ -253,14 +253,6 @@ class CreatesJournal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def entries(self) -> tuple[list[Entry], int]:
-        """Return the rows of all lines, and the number of damaged lines."""
-        try:
-            with accessing(self._path):
-                return entries_in(self._path.read_bytes(), str(self._path))
-        except FileNotFoundError:
-            return [], 0
-
     def append(self, written: Iterable[Entry]) -> None:
         """Append rows; they are on disk when this returns."""
         with self._locked() as file:

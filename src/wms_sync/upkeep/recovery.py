@@ -8,7 +8,7 @@ store does not know, an interrupted ``forget``. A window with a damaged page los
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from msgspec.structs import asdict
@@ -27,6 +27,7 @@ from wms_sync.state.schema import observations, windows
 from wms_sync.state.snapshot import Snapshot
 from wms_sync.state.snapshot_files import is_behind, newest_snapshot, refuse_unknown, write_snapshot
 from wms_sync.state.store import Observation, Run, StateStore, Window
+from wms_sync.storage.files import Files
 from wms_sync.targets.errors import (
     AnotherServiceError,
     MaintenanceError,
@@ -37,7 +38,7 @@ from wms_sync.targets.errors import (
 from wms_sync.targets.opening import report_foreign_log
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import are_older, forget
-from wms_sync.upkeep.forgotten_orders import reconcile_lists, refuse_lost
+from wms_sync.upkeep.forgotten_orders import places_of, reconcile_lists, refuse_lost
 from wms_sync.upkeep.retention import set_aside_unknown
 
 logger = logging.getLogger(__name__)
@@ -74,13 +75,12 @@ def _is_ready(layout: Layout, store: StateStore) -> bool:
 
 
 def _recover_state(settings: Settings, store: StateStore) -> None:
-    layout, journal = settings.layout, CreatesJournal(settings.layout.creates)
-    snapshot = newest_snapshot(layout)
+    layout, snapshot = settings.layout, newest_snapshot(settings.layout)
     if snapshot is None:
         refuse_unknown(layout, store)
     elif snapshot.rows(windows):
         refuse_lost(layout)
-    entries, damaged = creates_kept(layout)
+    entries, damaged = creates_kept(places_of(layout))
     restored = store.ledger.take_in(entries)
     # the rows last: their number says that the state store is no longer behind
     if snapshot is not None:
@@ -92,7 +92,7 @@ def _recover_state(settings: Settings, store: StateStore) -> None:
         if damaged:
             store.observe(LEDGER_LACKS, 0, LOST)
         store.snapshots.begin()
-    journal.complete(store.ledger.all())
+    CreatesJournal(layout.creates).complete(store.ledger.all())
     reconcile_lists(layout, store)
     write_snapshot(layout, store)
     if snapshot is not None:
@@ -113,12 +113,12 @@ def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
         layout.files.replace(store.lease, CREATES, lines_of(store.ledger.all()))
 
 
-def creates_kept(layout: Layout) -> tuple[list[Entry], int]:
-    """Return the rows of the journal and of its copy in object storage, and the number of their damaged lines."""
-    copies = [CreatesJournal(layout.creates).entries()]
-    if layout.elsewhere is not None:
+def creates_kept(places: Iterable[Files]) -> tuple[list[Entry], int]:
+    """Return the rows of the journals in these places, and the number of their damaged lines."""
+    copies = []
+    for files in places:
         with suppress(FileNotFoundError):
-            copies.append(entries_in(layout.files.get(CREATES), layout.files.where(CREATES)))
+            copies.append(entries_in(files.get(CREATES), files.where(CREATES)))
     return [entry for entries, _ in copies for entry in entries], sum(damaged for _, damaged in copies)
 
 

@@ -33,7 +33,7 @@ from wms_sync.layout import CREATES, FORGOTTEN, PARQUET, SNAPSHOTS, Layout, back
 from wms_sync.settings import Settings
 from wms_sync.state.holder import Held
 from wms_sync.state.leases import Lease, refuse_backup
-from wms_sync.state.ledger import LEDGER_LACKS, Entry, entries_in, lines_of, newest_entries
+from wms_sync.state.ledger import LEDGER_LACKS, Entry, lines_of, newest_entries
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.snapshot import Identity, Snapshot
@@ -43,7 +43,7 @@ from wms_sync.storage.durable import Inaccessible, make_private, share_with_grou
 from wms_sync.targets.errors import ForgottenOrdersLostError
 from wms_sync.upkeep.backup import Copied, Copying, refuse_overlap
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.forgotten_orders import orders_in, orders_remembered
+from wms_sync.upkeep.forgotten_orders import orders_in, orders_remembered, places_of
 from wms_sync.upkeep.recovery import (
     ALL_LOCKS,
     creates_kept,
@@ -199,9 +199,9 @@ def _refuse_data(layout: Layout, source: Restorable, present: StateStore, over: 
 def _creates(source: Restorable, present: StateStore, layout: Layout) -> list[Entry]:
     """Return the newest version of each row of the ledger, of all copies."""
     copied: list[Entry] = []
-    with suppress(FileNotFoundError, Inaccessible):
-        copied, _ = entries_in(source.layout.files.get(CREATES), source.layout.files.where(CREATES))
-    return newest_entries((*present.ledger.all(), *creates_kept(layout)[0], *copied))
+    with suppress(Inaccessible):
+        copied, _ = creates_kept([source.layout.files])
+    return newest_entries((*present.ledger.all(), *creates_kept(places_of(layout))[0], *copied))
 
 
 def _continued(
