@@ -13,14 +13,14 @@ from __future__ import annotations
 import gzip
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 from sqlalchemy import Column, Connection, Table, func, select, update
 from sqlalchemy.exc import DBAPIError
 
@@ -76,10 +76,6 @@ class Snapshot(Head, frozen=True):
     def landed_until(self) -> datetime | None:
         """Return when its newest window landed; None if it has none."""
         return max((row["landed_at"] for row in self.rows(windows) if row["landed_at"] is not None), default=None)
-
-    def with_rows(self, table: Table, rows: Iterable[Values]) -> Snapshot:
-        """Return the snapshot with other rows in one table."""
-        return replace(self, tables={**self.tables, table.name: tuple(rows)})
 
 
 class Snapshots(Guarded):

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import CREATES, Layout, window_key
@@ -135,7 +135,7 @@ def _doubting(settings: Settings, snapshot: Snapshot, *, is_whole: bool) -> Snap
         "service each product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
         "--creates-are-known`"
     )
-    return snapshot.with_rows(observations, (*others, asdict(lacks)))
+    return replace(snapshot, tables={**snapshot.tables, observations.name: (*others, asdict(lacks))})
 
 
 @contextmanager

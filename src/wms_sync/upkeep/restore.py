@@ -219,8 +219,7 @@ def _continued(
     observed = present.observation(LEDGER_LACKS)
     lacks = source.snapshot.observed(LEDGER_LACKS) + ([] if observed is None else [observed.value])
     if mine is None or mine.id != of_source.id or mine.snapshot < number:
-        landed = source.snapshot.landed_until() or settings.start
-        reaches = landed if source.record is None else source.record.made_at
+        reaches = source.record.made_at if source.record else source.snapshot.landed_until() or settings.start
         is_whole = CREATES not in source.damaged and len(creates) >= source.snapshot.creates
         lacks.append(int(reaches.timestamp()) if is_whole else 0)
     return number, min(lacks, default=None)

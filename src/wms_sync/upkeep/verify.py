@@ -306,8 +306,8 @@ def journal_damage(layout: Layout, creates: int) -> Iterator[Damage]:
     def decode(content: bytes) -> None:
         entries, damaged = entries_in(content, CREATES)
         if damaged or len(newest_entries(entries)) < creates:
-            lines = count_of(damaged, "line is", "lines are")
-            raise ValueError(f"{lines} damaged, {len(newest_entries(entries)):,} of {count_of(creates, 'create')}")
+            rows = f"{len(newest_entries(entries)):,} of {count_of(creates, 'create')}"
+            raise ValueError(f"{count_of(damaged, 'line is', 'lines are')} damaged, and it has {rows}")
 
     yield from _unread(layout, CREATES, decode, is_needed=creates > 0, what_to_do=COMPLETED)
 
