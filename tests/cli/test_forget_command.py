@@ -54,7 +54,9 @@ def test_it_shows_what_it_would_remove_and_asks(typed, bench, sandbox):
     assert "no order is forgotten" in typed("forget", "--list").output
 
     assert typed("forget", order, answer="y\n").exit_code == 0
-    assert re.match(rf"{order}  requested \S+ \S+ UTC, done ", typed("forget", "--list").output)
+    for _ in range(2):
+        assert re.match(rf"{order}  requested \S+ \S+ UTC, done ", typed("forget", "--list").stdout)
+        bench.lose_the_state_store(during_a_run=True)
     assert "personal  rows: none; and" in typed("forget", order, "--dry-run").output
 
     unseen, unlisted = typed("forget", "4711", "--yes"), typed("forget", "4711", "--take-off", "--yes")

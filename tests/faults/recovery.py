@@ -49,7 +49,7 @@ FAULTS = (
         "what PostgreSQL refuses ends in a traceback",
         ("PostgreSQL, which keeps the state, is down, takes no writes or has no room",),
         "src/wms_sync/state/engine.py",
-        "if code in StateRefused.MENDED_BY:",
+        "if (code := _code_of(reason)) in StateRefused.MENDED_BY:",
         "if False:",
         ENGINE,
     ),

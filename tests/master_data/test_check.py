@@ -186,6 +186,8 @@ WRONG = [
     (RETAILERS, "allowed_shipping_methods", "|", "Has an empty entry"),
     (RETAILERS, "routing_guide_notes", "x" * 65_536, "Has 65,536 characters; at most 65,535 are allowed."),
     (RETAILERS, "custom_fields.tier", "{1}", "Is not JSON"),
+    (PRODUCTS, "sku", "é" * 501, "Has more than 1,000 bytes"),
+    (PRODUCTS, "sku", "A\0B", "Has U+0000"),
 ]
 
 

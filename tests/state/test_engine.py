@@ -7,12 +7,14 @@ import sys
 from contextlib import closing
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from tests.bench import NOW, store_at
 from tests.lakes import name_of
 from wms_sync.errors import SettingsError
 from wms_sync.reports.doctor import examine
 from wms_sync.settings import Settings
+from wms_sync.state.engine import silent
 from wms_sync.state.errors import StateBusy, StateDamaged, StateError, StateNewer, StateRefused
 from wms_sync.state.store import StateStore, Window
 from wms_sync.upkeep.recovery import recover_state
@@ -185,6 +187,15 @@ def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path):
         store_at(database, tmp_path)
     [found] = [finding.text for finding in examine(settings) if (finding.name, finding.severity) == ("state", "error")]
     assert re.search(said, found)
+
+
+def test_a_statement_beyond_a_limit_of_postgresql_does_not_look_like_a_lost_session(lake_url):
+    """It fails each time, so nobody should wait for the server."""
+    columns = ", ".join(f"c{number} int" for number in range(1601))
+    with StateStore.opened(lake_url) as store, store.engine.connect() as connection:
+        with pytest.raises(OperationalError, match="1600 columns") as caught:
+            connection.exec_driver_sql(f"create temp table wide ({columns})")
+        assert silent(caught.value) is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +15,8 @@ from wms_sync.state.ledger import (
     PushLedger,
     Sighting,
     State,
+    entries_in,
+    newest_entries,
 )
 
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -39,6 +42,10 @@ def intent(key: str, **values) -> Entry:
         ),
         **values,
     )
+
+
+def written(path: Path) -> tuple[list[Entry], int]:
+    return entries_in(path.read_bytes(), str(path))
 
 
 def test_what_was_recorded_last_is_there(store):
@@ -75,19 +82,33 @@ def test_the_newer_copy_of_a_row_is_kept(store, older, newer):
 
 
 def test_the_journal_is_completed_and_rewritten(tmp_path):
-    """It lacks what was recorded while it was lost, and a row has a line for each of its versions."""
+    """It lacks what was recorded while it was lost, or has an older version; a row has a line for each version."""
     journal, path = CreatesJournal(tmp_path / "creates.jsonl"), tmp_path / "creates.jsonl"
     rows = [intent(str(number)) for number in range(3)]
     journal.complete(rows)
-    assert journal.entries() == rows
+    assert written(path) == (rows, 0)
     for _ in range(3):
         journal.append(rows)
     path.write_bytes(path.read_bytes()[:-20])
     journal.append([intent("after a line that a kill cut off")])
-    assert [entry.key for entry in journal.entries()] == ["0", "1", "2", "after a line that a kill cut off"]
-    for known in ([], journal.entries()):
+    lines, damaged = written(path)
+    assert ({entry.key for entry in lines}, damaged) == ({"0", "1", "2", "after a line that a kill cut off"}, 1)
+    newest = [*newest_entries(lines)[:3], replace(lines[-1], state=State.CREATED, settled_at=LATER)]
+    for known in ([], newest):
         journal.complete(known)
         assert len(path.read_bytes().splitlines()) == 4
+    assert written(path) == (newest, 0)
+
+
+def test_a_damaged_line_of_a_journal_is_written_again(tmp_path):
+    """Of an outcome, whose intent is whole; and of a version that the state store lost too."""
+    journal, path = CreatesJournal(tmp_path / "creates.jsonl"), tmp_path / "creates.jsonl"
+    for known in ([intent("a", state=State.CREATED, settled_at=LATER)], []):
+        path.unlink(missing_ok=True)
+        journal.append([intent("a"), *known])
+        path.write_bytes(path.read_bytes() + b"a torn line\n")
+        assert journal.complete(known) == written(path)[0] == (known or [intent("a")])
+        assert written(path)[1] == 0
 
 
 def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
@@ -103,7 +124,7 @@ def test_kinds_append_at_the_same_time_and_nothing_is_lost(tmp_path):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(push, range(4)))
-    assert sorted(CreatesJournal(path).entries(), key=rows.index) == rows
+    assert sorted(newest_entries(written(path)[0]), key=rows.index) == rows
 
 
 @pytest.mark.parametrize(

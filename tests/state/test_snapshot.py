@@ -44,7 +44,7 @@ def test_what_is_put_back_is_what_was_read(store, tmp_path):
         assert store.snapshots.installation() == snapshot.installation
         again = store.snapshots.take()
         assert again.installation.snapshot == number
-        assert replace(again, installation=snapshot.installation) == snapshot
+        assert (again.creates, replace(again, installation=snapshot.installation, creates=0)) == (1, snapshot)
     assert store.ledger.all() == (intent("a"),)
     store.lease.check()
 

@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from msgspec.structs import replace
 
+from tests.state.test_ledger import intent
 from wms_sync.intervals import Interval
-from wms_sync.state.store import LandedPage, Window
+from wms_sync.state.ledger import PushedFile
+from wms_sync.state.store import LandedPage, Refusal, Window
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -42,6 +44,28 @@ def test_a_window_is_read_landed_and_loaded(store):
     assert loaded == replace(
         read, state="loaded", read_seconds=1.5, landed_at=loaded.landed_at, loaded_at=loaded.loaded_at
     )
+
+
+def test_a_base_url_may_be_long(store):
+    service = f"https://{'a-long-name.' * 25}example.com"
+    store.observe("found", 1, service)
+    store.ledger.record([intent("a", service=service)])
+    store.pushed_files.record(PushedFile(service, "retailers", "a.csv", "", "run", 0, 0, None, DAY, None))
+    store.replace_refusals(service, "2026-01", [Refusal(service, "2026-01", "include", "no", DAY)])
+    assert {seen.about for seen in [store.observation("found")] if seen is not None} == store.ledger.services()
+    assert store.pushed_files.of_kind(service, "retailers")
+    assert store.refusals(service, "2026-01")
+
+
+def test_orders_are_forgotten_once_however_many_there_are(store):
+    """A statement of PostgreSQL takes 65,535 parameters."""
+    store.remember_forgotten([1])
+    store.mark_forgotten()
+    first = store.forgotten_list()
+    store.remember_forgotten(range(70_000))
+    store.mark_forgotten()
+    assert [order for order in store.forgotten_list() if order.order_id == 1] == [*first]
+    assert (len(store.forgotten()), store.forgotten(unfinished=True)) == (70_000, frozenset())
 
 
 def test_coverage_is_the_union_of_windows_that_count_up_to_where_it_is_withdrawn(store):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import SecretStr
 from sqlalchemy import select
 
@@ -18,6 +19,7 @@ from tests.lakes import Lakes
 from tests.running import run_sync, unrecorded_run
 from tests.survival.moments import watched
 from tests.upkeep.test_forget import holding, marked_in_new_places, orders_with_addresses
+from wms_sandbox.transport import InProcess
 from wms_sync.errors import SettingsError
 from wms_sync.layout import backups_in, unfinished_backups_in
 from wms_sync.settings import Settings
@@ -33,7 +35,7 @@ from wms_sync.upkeep.forgotten_orders import add_to_list
 from wms_sync.upkeep.restore import DataFolderInUse, restore, trust_ledger
 from wms_sync.upkeep.verify import BackupError, verify
 
-CREATED = Entry("s", "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
+CREATED = Entry(InProcess.base_url, "products", "k", State.CREATED, "{}", "00", 7, "r", 1, None, NOW, NOW, None)
 
 
 def state_of(settings: Settings) -> dict[str, list[dict[str, Any]]]:
@@ -101,17 +103,40 @@ def test_what_is_restored_is_what_was_there(settings, backups):
         assert store.observation(LEDGER_LACKS) is None
 
 
+@pytest.mark.parametrize("in_part", [False, True])
+def test_a_lost_or_damaged_journal_of_creates_is_named(settings, backups, service, in_part):
+    """In the data folder, whose state store has the creates; in a backup, whose snapshot counts them only."""
+    with opened_store(settings) as store:
+        store.ledger.record([CREATED, replace(CREATED, key="another")])
+    made = backup(settings, backups)
+    for path in (settings.layout.creates, made.path / "creates.jsonl"):
+        path.write_bytes(path.read_bytes().partition(b"\n")[0] + b"\n") if in_part else path.unlink()
+    for folder in (None, made.path):
+        assert [damage.place for damage in verify(settings, folder).damaged] == ["creates.jsonl"]
+    settings.layout.state.unlink()
+    restored = restore(settings, made.path, over=settings.data_dir)
+    assert (restored.creates_unknown_since, [*restored.copied.left_out]) == (0, ["creates.jsonl"])
+    with StateStore.opened(settings.database_url) as store:
+        assert [seen.value for seen in [store.observation(LEDGER_LACKS)] if seen is not None] == [0]
+
+
 def test_old_and_unfinished_backups_go(settings, backups):
-    """Also one that was to be deleted; the newest sorts last even if an earlier one is of the future."""
+    """Also one that was to be deleted; the newest sorts last even if an earlier one is of the future.
+
+    A folder that has the name of a backup, but no record, is of another tool.
+    """
     [old] = backups_in(backups)
     old.rename(backups / "20990101T000000Z")
     shutil.copytree(backups / "20990101T000000Z", backups / ".20260101T000000Z")
-    (backups / "notes").mkdir()
+    others = [backups / name for name in ("notes", "20250101T000000Z")]
+    for other in others:
+        other.mkdir()
     made = [backup(settings, backups) for _ in range(2)]
     assert unfinished_backups_in(backups) == []
-    assert backups_in(backups)[1:] == [report.path for report in made]
+    assert backups_in(backups)[2:] == [report.path for report in made]
     last = backup(settings, backups, most=1)
-    assert (backups_in(backups), last.deleted, (backups / "notes").exists()) == ([last.path], 3, True)
+    assert (backups_in(backups), last.deleted, others[0].exists()) == ([others[1], last.path], 3, True)
+    others[1].rmdir()
     assert verify(settings, backups).damaged == ()
 
 
@@ -198,6 +223,8 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
     in_backup = settings.model_copy(update={"data_dir": backups_in(backups)[-1]})
     neighbour = settings_in(tmp_path / "neighbour", service)
     run_sync(neighbour, service)
+    with opened_store(neighbour) as store:
+        store.ledger.record([replace(CREATED, service="https://trial.example.com")])
     (tmp_path / "a file").touch()
     (tmp_path / "link").symlink_to(settings.data_dir)
     inside = Path(shutil.copytree(backups, settings.data_dir / "backups"))
@@ -210,6 +237,13 @@ def test_impossible_backups_and_restores_are_named(settings, backups, service, t
         (verify, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, new, tmp_path / "kept", BackupError, "no backup in"),
         (restore, other, backups, AnotherServiceError, "other.example.com"),
+        (
+            lambda given, folder: restore(given, folder, over=given.data_dir),
+            neighbour,
+            backups,
+            AnotherServiceError,
+            "trial.example.com",
+        ),
         (restore, in_backup, neighbour.data_dir, StateError, "is a backup, which stays as it is"),
         (
             lambda given, _: run_sync(given, service),

@@ -165,7 +165,7 @@ def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
     assert counted(stored) == before
     assert stored.store.forgotten(unfinished=True) == {order}
 
-    stored.store.mark_forgotten([order])
+    stored.store.mark_forgotten()
     # the worst crash: all is recorded as done, and each file is as before
     kept = shutil.ignore_patterns("state.db*", "forgotten-orders.json", "work")
     shutil.copytree(read_once / "data", stored.layout.root, ignore=kept, dirs_exist_ok=True)

@@ -14,15 +14,17 @@ import click
 from wms_sync.cli.commands import FILE, exits_with_code, say, say_lines
 from wms_sync.cli.operations import COMMAND_LINE
 from wms_sync.errors import SettingsError
-from wms_sync.grammar import count_of, minute, moment
+from wms_sync.grammar import count_of, moment
 from wms_sync.reports.finding import ATTENTION
 from wms_sync.runs import Operation
 from wms_sync.settings import Settings
+from wms_sync.state.ledger import creates_since
 from wms_sync.state.store import StateStore
 from wms_sync.upkeep.backup import Copied
 from wms_sync.upkeep.backup import backup as make_backup
 from wms_sync.upkeep.forget import Forgotten
 from wms_sync.upkeep.forgotten_orders import NamedOrder, orders_named, refuse_unseen, rows_to_forget
+from wms_sync.upkeep.recovery import recover_state
 from wms_sync.upkeep.restore import Restored, trust_ledger
 from wms_sync.upkeep.restore import restore as restore_backup
 from wms_sync.upkeep.verify import verify as examined
@@ -62,7 +64,7 @@ def restore(source: Path | None, over: Path | None, creates_are_known: bool) -> 
         return 0
     restored = restore_backup(settings, source, over=over, creates_are_known=creates_are_known)
     say_lines(_restored_lines(restored))
-    return ATTENTION if restored.copied.left_out or restored.creates_unknown_since else 0
+    return ATTENTION if restored.copied.left_out or restored.creates_unknown_since is not None else 0
 
 
 def _files(copied: Copied, keys: Collection[str]) -> str:
@@ -76,10 +78,10 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
     for place, reason in copied.left_out.items():
         yield f"left out  {place}: {reason}"
     if restored.creates_unknown_since is not None:
-        since = minute(restored.creates_unknown_since)
         yield (
-            f"ledger    may lack creates after {since}: a push of products first looks up in the service each product "
-            "that is not in the ledger. If you know that no create is missing: `wms-sync restore --creates-are-known`"
+            f"ledger    may lack {creates_since(restored.creates_unknown_since)}: a push of products first looks up in "
+            "the service each product that is not in the ledger. If you know that no create is missing: `wms-sync "
+            "restore --creates-are-known`"
         )
     yield "next      `wms-sync sync` reads what changed since the backup"
 
@@ -112,6 +114,7 @@ def forget(orders: tuple[str, ...], yes: bool, dry_run: bool, unseen: bool, is_l
     ORDER is an id, unique_id or order_ref.
     """
     settings = Settings.load()
+    recover_state(settings)  # a state store that was lost does not know the list
     if is_list:
         _list_forgotten(settings)
     elif take_off:

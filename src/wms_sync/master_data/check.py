@@ -42,6 +42,8 @@ _GUESS = (
     "The file is not UTF-8 and was read as Windows-1252: check that letters with accents are right, or save it as 'CSV "
     "UTF-8'."
 )
+LONGEST_KEY = 1_000
+"""The maximum number of bytes of a natural key: an index of PostgreSQL takes 2,704, also for the service and kind."""
 MOST_WRONG = 300_000
 """The maximum number of cells that are wrong, suspicious or sent with a warning."""
 
@@ -152,6 +154,10 @@ class _Checker:
                     raise Broken(self._foreign(type_, column))
                 if self._has_commas and cell.type == NUMBER and may_part_thousands(text):
                     raise two_ways(text)
+                if "\0" in text:
+                    raise Broken("Has a NUL character, which no text has. Remove it.")
+                if column.name == self._kind.key and len(text.encode()) > LONGEST_KEY:
+                    raise Broken(f"Has more than {LONGEST_KEY:,} bytes, too many for a {self._kind.key}. Shorten it.")
                 values = column.parse(text)
             except Broken as broken:
                 violations.append(self._violation(line, placed, str(broken)))

@@ -29,7 +29,7 @@ from wms_sync.master_data.check import CheckedFile
 from wms_sync.master_data.existing import Existing, ExistingObject, made_since, of_entry
 from wms_sync.master_data.kind import Kind, Violation
 from wms_sync.master_data.records import Record, Reference, Remote, changes, content
-from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State
+from wms_sync.state.ledger import PRESENT, UNSURE, Entry, State, creates_since
 
 WITH_RESEND = " with --resend"
 LEFT_OUT = "Left out by --limit: repeat the command without it."
@@ -304,8 +304,7 @@ class _Planner:
         known_since = lacking is None or (step.entry is not None and step.entry.intended_at > lacking.observed_at)
         if lacking is None or known_since or self._kind.is_unique:
             return step
-        since = minute(datetime.fromtimestamp(lacking.value, UTC))
-        why = f"The ledger was restored from a backup, and may lack creates after {since}"
+        why = f"The ledger was restored, and may lack {creates_since(lacking.value)}"
         if self._resend:
             return replace(step, why=f"{why}. Sent anyway, as requested.")
         return replace(

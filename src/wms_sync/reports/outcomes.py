@@ -7,7 +7,7 @@ Of pushes: creates in doubt, rejected rows, files with unsent or waiting rows, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby, takewhile
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
 from wms_sync.shipments.read.shortfall import ReadIncomplete
 from wms_sync.state.errors import StateSilent
-from wms_sync.state.ledger import LEDGER_LACKS, PushedFile
+from wms_sync.state.ledger import LEDGER_LACKS, PushedFile, creates_since
 from wms_sync.state.reported import fingerprint
 from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, RunRecord
 from wms_sync.storage.files import FilesUnavailable
@@ -131,10 +131,9 @@ def pushes(installation: Installation) -> Iterator[Finding]:
             yield from _rejects(installation, kind)
     lacking = installation.store.observation(LEDGER_LACKS)
     if lacking is not None:
-        until = minute(datetime.fromtimestamp(lacking.value, UTC))
         text = (
-            f"The ledger was restored, and may lack creates after {until}: a push of products first looks up in the "
-            "service each product that is not in the ledger."
+            f"The ledger was restored, and may lack {creates_since(lacking.value)}: a push of products first looks up "
+            "in the service each product that is not in the ledger."
         )
         what_to_do = "If you know that no create is missing, run `wms-sync restore --creates-are-known`."
         yield warning("ledger-restored", text, what_to_do=what_to_do)

@@ -238,17 +238,22 @@ def silent(error: Exception) -> StateError | None:
     """Return the error to raise if PostgreSQL or the network ended the session; None for any other error."""
     if not isinstance(error, DBAPIError) or isinstance(error.orig, sqlite3.Error):
         return None
-    # PostgreSQL ends an idle session with an error of another class
-    is_ended = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+    # PostgreSQL ends an idle session with an error of another class; one of class 54 is about the statement alone
+    is_lost = isinstance(error, OperationalError | InterfaceError) and not _code_of(error.orig).startswith("54")
+    is_ended = is_lost or error.connection_invalidated
     return silence(str(error.orig)) if is_ended else None
 
 
 def _refuse_as_postgresql_does(context: ExceptionContext) -> None:
     """Raise ``StateRefused`` for errors that only the database's administrator can fix."""
     reason = context.original_exception
-    code = str(getattr(reason, "sqlstate", None) or getattr(reason, "pgcode", None))  # of psycopg, and of psycopg2
-    if code in StateRefused.MENDED_BY:
+    if (code := _code_of(reason)) in StateRefused.MENDED_BY:
         raise StateRefused(code, str(reason))
+
+
+def _code_of(reason: BaseException | None) -> str:
+    """Return PostgreSQL's code for an error of psycopg or psycopg2."""
+    return str(getattr(reason, "sqlstate", None) or getattr(reason, "pgcode", None))
 
 
 def _connecting(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy

@@ -30,6 +30,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy import Select, Update, and_, func, or_, select, update
 
+from wms_sync.grammar import minute
 from wms_sync.state.leases import Guarded
 from wms_sync.state.schema import push_files, push_ledger
 from wms_sync.storage.durable import PRIVATE_FILE, accessing, write_whole
@@ -40,7 +41,7 @@ KEYS_PER_STATEMENT = 500
 
 LEDGER_LACKS = "ledger_lacks_creates_since"
 """The name of an observation: the ledger was restored, and may lack creates that were sent between its value (seconds
-since 1970) and the time of the observation."""
+since 1970; 0 if no whole journal was found) and the time of the observation."""
 
 CLOCKS_DIFFER = timedelta(minutes=10)
 """The tolerated lead of this machine's clock over the service's when a product is matched with a create: a product of
@@ -252,14 +253,6 @@ class CreatesJournal:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def entries(self) -> list[Entry]:
-        """Return the newest version of each row."""
-        try:
-            with accessing(self._path):
-                return newest_entries(entries_in(self._path.read_bytes(), str(self._path)))
-        except FileNotFoundError:
-            return []
-
     def append(self, written: Iterable[Entry]) -> None:
         """Append rows; they are on disk when this returns."""
         with self._locked() as file:
@@ -274,12 +267,13 @@ class CreatesJournal:
     def complete(self, known: Sequence[Entry]) -> list[Entry]:
         """Return the newest version of each row, of the ledger and of the file.
 
-        Rewrite the file with one line a row if it lacks rows of the ledger, or has twice as many lines as rows.
+        Rewrite the file with one line a row if it lacks a version, has a damaged line, or has twice as many lines as
+        rows.
         """
         with self._locked() as file:
-            lines = entries_in(file.read(), str(self._path))
+            lines, damaged = entries_in(file.read(), str(self._path))
             rows = newest_entries((*known, *lines))
-            if len(lines) > 2 * len(rows) or not {entry.name for entry in known} <= {entry.name for entry in lines}:
+            if damaged or len(lines) > 2 * len(rows) or set(newest_entries(lines)) != set(rows):
                 with accessing(self._path):
                     write_whole(self._path, lines_of(rows))
             return rows
@@ -297,8 +291,8 @@ class CreatesJournal:
                         return
 
 
-def entries_in(journal: bytes, where: str) -> list[Entry]:
-    """Return the rows of all lines of a journal; ``where`` names it in warnings.
+def entries_in(journal: bytes, where: str) -> tuple[list[Entry], int]:
+    """Return the rows of all lines of a journal, and the number of damaged lines; ``where`` names it in warnings.
 
     Skip a last line that a kill cut off: if it is an intent, its request was not sent.
     """
@@ -310,10 +304,10 @@ def entries_in(journal: bytes, where: str) -> list[Entry]:
         except (msgspec.MsgspecError, UnicodeDecodeError):
             logger.warning(
                 "line %(line)d of %(file)s is damaged and is skipped. This matters only if the state store was lost "
-                "too: then check whether the service has what the ledger lacks before you push it",
+                "too: a push then stops at products that the ledger lacks",
                 {"line": number, "file": where},
             )
-    return read
+    return read, len(lines) - len(read)
 
 
 def newest_entries(lines: Iterable[Entry]) -> list[Entry]:
@@ -323,6 +317,11 @@ def newest_entries(lines: Iterable[Entry]) -> list[Entry]:
         if entry.name not in newest or entry.version >= newest[entry.name].version:
             newest[entry.name] = entry
     return list(newest.values())
+
+
+def creates_since(lacks: int) -> str:
+    """Describe the creates that the ledger may lack, by the value of ``LEDGER_LACKS``."""
+    return f"creates after {minute(datetime.fromtimestamp(lacks, UTC))}" if lacks else "any create"
 
 
 def lines_of(entries: Iterable[Entry]) -> bytes:

@@ -119,14 +119,14 @@ observations = Table(
     METADATA,
     Column("name", String(64), primary_key=True),
     Column("value", BigInteger, nullable=False),
-    Column("about", String(64), nullable=False),
+    Column("about", Text, nullable=False),
     Column("observed_at", UtcDateTime, nullable=False),
 )
 
 push_ledger = Table(
     "push_ledger",
     METADATA,
-    Column("service", String(255), primary_key=True),
+    Column("service", Text, primary_key=True),
     Column("kind", String(32), primary_key=True),
     Column("key", Text, primary_key=True),
     Column("state", String(16), nullable=False),
@@ -145,7 +145,7 @@ push_ledger = Table(
 push_files = Table(
     "push_files",
     METADATA,
-    Column("service", String(255), primary_key=True),
+    Column("service", Text, primary_key=True),
     Column("kind", String(32), primary_key=True),
     Column("path", Text, primary_key=True),
     Column("sha256", Text, nullable=False),
@@ -220,7 +220,7 @@ read_warnings = Table(
 refusals = Table(
     "refusals",
     METADATA,
-    Column("service", String(255), primary_key=True),
+    Column("service", Text, primary_key=True),
     Column("api_version", String(16), primary_key=True),
     Column("parameter", String(128), primary_key=True),
     Column("said", Text, nullable=False),

@@ -1,8 +1,8 @@
 """A snapshot: the state store as text that any database can restore, every row but the ledger's, read at one moment.
 
 A copy of ``state.db`` would need SQLite, and a copy of PostgreSQL its own tools. The ledger has a copy of its own, the
-journal of creates; the table ``leases`` records the process that writes here now. A snapshot of another release
-that this one cannot read raises ``StateError``.
+journal of creates, so a snapshot has only the number of its rows; the table ``leases`` records the process that writes
+here now. A snapshot of another release that this one cannot read raises ``StateError``.
 
 Store and snapshots have the random id of their installation. Each snapshot has a number, which the store counts: a
 store with a lower number than a snapshot of its installation is an old copy.
@@ -13,15 +13,15 @@ from __future__ import annotations
 import gzip
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import asdict, replace
-from sqlalchemy import Column, Connection, Table, select, update
+from msgspec.structs import asdict
+from sqlalchemy import Column, Connection, Table, func, select, update
 from sqlalchemy.exc import DBAPIError
 
 from wms_sync.layout import flattened_key, is_of_window, raw_key
@@ -60,8 +60,9 @@ class Head(Struct, frozen=True):
 
 
 class Snapshot(Head, frozen=True):
-    """Every row of every table but ``leases`` and ``push_ledger``."""
+    """Every row of every table but ``leases`` and ``push_ledger``. ``creates`` is the number of rows of the ledger."""
 
+    creates: int
     tables: Mapping[str, tuple[Values, ...]]
 
     def rows(self, table: Table) -> tuple[Values, ...]:
@@ -75,10 +76,6 @@ class Snapshot(Head, frozen=True):
     def landed_until(self) -> datetime | None:
         """Return when its newest window landed; None if it has none."""
         return max((row["landed_at"] for row in self.rows(windows) if row["landed_at"] is not None), default=None)
-
-    def with_rows(self, table: Table, rows: Iterable[Values]) -> Snapshot:
-        """Return the snapshot with other rows in one table."""
-        return replace(self, tables={**self.tables, table.name: tuple(rows)})
 
 
 class Snapshots(Guarded):
@@ -104,7 +101,8 @@ class Snapshots(Guarded):
                 names = tuple(connection.scalars(select(migrations_table.c.name).order_by(migrations_table.c.name)))
                 tables = {table.name: select(table).order_by(*table.primary_key) for table in _copied()}
                 rows = {name: tuple(dict(row._mapping) for row in connection.execute(tables[name])) for name in tables}
-                return Snapshot(Identity(row.id, row.snapshot), names, rows)
+                creates = connection.execute(select(func.count()).select_from(push_ledger)).scalar_one()
+                return Snapshot(Identity(row.id, row.snapshot), names, creates, rows)
         except DBAPIError as error:
             raise StateError(f"The state store could not be read: {error.orig}") from None
 
@@ -159,8 +157,8 @@ def decoded(content: bytes) -> Snapshot:
     text = _unpacked(content)
     head = _HEAD.decode(text)
     _refuse_others(head.migrations)
-    tables = _ROWS.decode(text).tables
-    rows = {table.name: tuple(map(asdict, getattr(tables, table.name))) for table in _copied()}
+    body = _ROWS.decode(text)
+    rows = {table.name: tuple(map(asdict, getattr(body.tables, table.name))) for table in _copied()}
     try:
         for values in (row.values() for found in rows.values() for row in found):
             [value.astimezone(UTC) for value in values if isinstance(value, datetime)]
@@ -173,7 +171,7 @@ def decoded(content: bytes) -> Snapshot:
     keys += [raw_key(row["window_id"], row["file"]) for row in rows[pages.name]]
     if wrong := [key for key in keys if not is_of_window(key)]:
         raise ValueError(f"it names {wrong[0]!r}, which cannot be in a data folder")
-    return Snapshot(head.installation, head.migrations, rows)
+    return Snapshot(head.installation, head.migrations, body.creates, rows)
 
 
 def _unpacked(content: bytes) -> bytes:
@@ -216,4 +214,4 @@ def _rows_of(table: Table) -> Any:  # noqa: ANN401 - a type made of a table
 
 _HEAD = msgspec.json.Decoder(Head)
 _TABLES: Any = msgspec.defstruct("Tables", [(f"{table.name}", _rows_of(table)) for table in _copied()])
-_ROWS: Any = msgspec.json.Decoder(msgspec.defstruct("Rows", [("tables", _TABLES)]))
+_ROWS: Any = msgspec.json.Decoder(msgspec.defstruct("Rows", [("creates", int), ("tables", _TABLES)]))

@@ -384,10 +384,10 @@ class StateStore(Guarded):
         """Remove orders from the forgotten orders: their data is stored from now on like that of any other order."""
         self._execute(forgotten_orders.delete().where(forgotten_orders.c.order_id.in_(list(order_ids))))
 
-    def mark_forgotten(self, order_ids: Iterable[int]) -> None:
-        """Record that no personal data of these orders is left anywhere."""
-        done = update(forgotten_orders).where(forgotten_orders.c.order_id.in_(order_ids))
-        self._execute(done.values(done_at=datetime.now(UTC)))
+    def mark_forgotten(self) -> None:
+        """Record that no personal data of any forgotten order is left anywhere."""
+        unfinished = forgotten_orders.c.done_at.is_(None)
+        self._execute(update(forgotten_orders).where(unfinished).values(done_at=datetime.now(UTC)))
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         self._execute(update(windows).where(windows.c.id == window_id).values(**values))

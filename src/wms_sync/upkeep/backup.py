@@ -145,7 +145,7 @@ def _attempt(settings: Settings, folder: Path, most: int, locks: Sequence[str]) 
             return BackupReport(path, copied, 0)
         unfinished.rename(path)
         sync(folder)
-        old = backups_in(folder)[:-most]
+        old = [each for each in backups_in(folder) if Layout(each).backup_record.exists()][:-most]  # not another tool's
         for each in old:
             shutil.rmtree(each.rename(_hidden(each)))  # so that no half of a backup counts as one
         return BackupReport(path, copied, len(old))

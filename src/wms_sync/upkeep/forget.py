@@ -81,7 +81,7 @@ def forget(run: Run, order_ids: Collection[int]) -> Forgotten:
     unfinished = bool(store.forgotten(unfinished=True))
     targets = [target for target in (former, target_of(settings)) if target is not None]
     rows = [target.erase(store.lease, all_ids, anyway=unfinished or are_older(target, all_ids)) for target in targets]
-    store.mark_forgotten(all_ids)
+    store.mark_forgotten()
     return Forgotten(tuple(sorted(order_ids)), pages, parquet_files, sum(map(bool, rows)), sum(rows))
 
 

@@ -60,7 +60,7 @@ def orders_remembered(layout: Layout) -> frozenset[int]:
 
 def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | ValueError]]:
     """Yield the location of each file, and its list or the damage."""
-    for files in _places(layout):
+    for files in places_of(layout):
         try:
             yield files.where(FORGOTTEN), orders_in(files.get(FORGOTTEN))
         except FileNotFoundError:
@@ -69,7 +69,8 @@ def _copies(layout: Layout) -> Iterator[tuple[str, frozenset[int] | ValueError]]
             yield files.where(FORGOTTEN), damage
 
 
-def _places(layout: Layout) -> Iterable[Files]:
+def places_of(layout: Layout) -> Iterable[Files]:
+    """Return the data folder and, if raw pages are there, the object storage: both keep what must not be lost."""
     return dict.fromkeys((FolderFiles(layout.root), layout.files))
 
 
@@ -97,7 +98,7 @@ def take_off_list(layout: Layout, store: StateStore, order_ids: Collection[int])
 def _write(layout: Layout, store: StateStore) -> frozenset[int]:
     everyone = store.forgotten()
     content = json.dumps(sorted(everyone)).encode()
-    for files in _places(layout):
+    for files in places_of(layout):
         files.replace(store.lease, FORGOTTEN, content)
     return everyone
 

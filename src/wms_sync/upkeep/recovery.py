@@ -8,10 +8,10 @@ store does not know, an interrupted ``forget``. A window with a damaged page los
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from wms_sync.grammar import count_of
 from wms_sync.layout import CREATES, Layout, window_key
@@ -27,6 +27,7 @@ from wms_sync.state.schema import observations, windows
 from wms_sync.state.snapshot import Snapshot
 from wms_sync.state.snapshot_files import is_behind, newest_snapshot, refuse_unknown, write_snapshot
 from wms_sync.state.store import Observation, Run, StateStore, Window
+from wms_sync.storage.files import Files
 from wms_sync.targets.errors import (
     AnotherServiceError,
     MaintenanceError,
@@ -37,10 +38,11 @@ from wms_sync.targets.errors import (
 from wms_sync.targets.opening import report_foreign_log
 from wms_sync.targets.target import target_of
 from wms_sync.upkeep.forget import are_older, forget
-from wms_sync.upkeep.forgotten_orders import reconcile_lists, refuse_lost
+from wms_sync.upkeep.forgotten_orders import places_of, reconcile_lists, refuse_lost
 from wms_sync.upkeep.retention import set_aside_unknown
 
 logger = logging.getLogger(__name__)
+LOST = "the state store was lost, and creates.jsonl too or in part"
 BACKUP = "backup"
 """The lock on making a backup."""
 ALL_LOCKS = (WRITER, *PUSH_LOCKS, BACKUP)
@@ -73,22 +75,24 @@ def _is_ready(layout: Layout, store: StateStore) -> bool:
 
 
 def _recover_state(settings: Settings, store: StateStore) -> None:
-    layout, journal = settings.layout, CreatesJournal(settings.layout.creates)
-    snapshot = newest_snapshot(layout)
+    layout, snapshot = settings.layout, newest_snapshot(settings.layout)
     if snapshot is None:
         refuse_unknown(layout, store)
-    else:
-        if snapshot.rows(windows):
-            refuse_lost(layout)
-        if not layout.creates.exists():
-            snapshot = _doubting(settings, snapshot)
-    restored = store.ledger.take_in((*journal.entries(), *creates_elsewhere(layout)))
+    elif snapshot.rows(windows):
+        refuse_lost(layout)
+    entries, damaged = creates_kept(places_of(layout))
+    restored = store.ledger.take_in(entries)
     # the rows last: their number says that the state store is no longer behind
     if snapshot is not None:
+        is_whole = not damaged and len(store.ledger.all()) >= snapshot.creates  # a push may have added rows since
+        if not is_whole or not layout.creates.exists():
+            snapshot = _doubting(settings, snapshot, is_whole=is_whole)
         store.snapshots.put_back(snapshot)
     elif store.snapshots.installation() is None:
+        if damaged:
+            store.observe(LEDGER_LACKS, 0, LOST)
         store.snapshots.begin()
-    journal.complete(store.ledger.all())
+    CreatesJournal(layout.creates).complete(store.ledger.all())
     reconcile_lists(layout, store)
     write_snapshot(layout, store)
     if snapshot is not None:
@@ -109,31 +113,29 @@ def keep_creates_elsewhere(layout: Layout, store: StateStore) -> None:
         layout.files.replace(store.lease, CREATES, lines_of(store.ledger.all()))
 
 
-def creates_elsewhere(layout: Layout) -> list[Entry]:
-    """Return the rows of the journal in object storage; none if there is none."""
-    if layout.elsewhere is None:
-        return []
-    try:
-        return entries_in(layout.files.get(CREATES), layout.files.where(CREATES))
-    except FileNotFoundError:
-        return []
+def creates_kept(places: Iterable[Files]) -> tuple[list[Entry], int]:
+    """Return the rows of the journals in these places, and the number of their damaged lines."""
+    copies = []
+    for files in places:
+        with suppress(FileNotFoundError):
+            copies.append(entries_in(files.get(CREATES), files.where(CREATES)))
+    return [entry for entries, _ in copies for entry in entries], sum(damaged for _, damaged in copies)
 
 
-def _doubting(settings: Settings, snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot with the observation that the ledger may lack creates, because its journal is lost too.
+def _doubting(settings: Settings, snapshot: Snapshot, *, is_whole: bool) -> Snapshot:
+    """Return the snapshot with the observation that the ledger may lack creates, because its journal was lost too.
 
-    The ledger has the creates up to the newest window of the snapshot.
+    If as many came back as the snapshot counts (``is_whole``), only later ones may be missing, else any.
     """
     others = [row for row in snapshot.rows(observations) if row["name"] != LEDGER_LACKS]
-    reaches = snapshot.landed_until() or settings.start
-    since = min([int(reaches.timestamp()), *snapshot.observed(LEDGER_LACKS)])
-    lacks = Observation(LEDGER_LACKS, since, "the state store and creates.jsonl were lost")
+    reaches = int((snapshot.landed_until() or settings.start).timestamp()) if is_whole else 0
+    lacks = Observation(LEDGER_LACKS, min([reaches, *snapshot.observed(LEDGER_LACKS)]), LOST)
     logger.warning(
-        "the state store was lost, and creates.jsonl is missing: a push of products first looks up in the service each "
-        "product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
+        "the state store was lost, and creates.jsonl is missing or damaged: a push of products first looks up in the "
+        "service each product that is not in the ledger. If you know that no create is missing: `wms-sync restore "
         "--creates-are-known`"
     )
-    return snapshot.with_rows(observations, (*others, asdict(lacks)))
+    return replace(snapshot, tables={**snapshot.tables, observations.name: (*others, asdict(lacks))})
 
 
 @contextmanager

@@ -12,8 +12,8 @@ newer than that of the backup. A copy that has them can be restored into object 
 load builds from them. That is how an installation moves.
 
 The ledger in a copy may lack creates that were sent later. Creates in the current state store and journal are kept. If
-creates may still be missing, ``LEDGER_LACKS`` records the time after which they may be: a push then looks up in the
-service each row that the service would create twice.
+creates may still be missing, ``LEDGER_LACKS`` records the time after which they may be, or 0 if the copy lacks a whole
+``creates.jsonl``: a push then looks up in the service each row that the service would create twice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -34,7 +33,7 @@ from wms_sync.layout import CREATES, FORGOTTEN, PARQUET, SNAPSHOTS, Layout, back
 from wms_sync.settings import Settings
 from wms_sync.state.holder import Held
 from wms_sync.state.leases import Lease, refuse_backup
-from wms_sync.state.ledger import LEDGER_LACKS, CreatesJournal, Entry, entries_in, lines_of, newest_entries
+from wms_sync.state.ledger import LEDGER_LACKS, Entry, lines_of, newest_entries
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import forgotten_orders, pages, windows
 from wms_sync.state.snapshot import Identity, Snapshot
@@ -44,10 +43,10 @@ from wms_sync.storage.durable import Inaccessible, make_private, share_with_grou
 from wms_sync.targets.errors import ForgottenOrdersLostError
 from wms_sync.upkeep.backup import Copied, Copying, refuse_overlap
 from wms_sync.upkeep.forget import forget
-from wms_sync.upkeep.forgotten_orders import orders_in, orders_remembered
+from wms_sync.upkeep.forgotten_orders import orders_in, orders_remembered, places_of
 from wms_sync.upkeep.recovery import (
     ALL_LOCKS,
-    creates_elsewhere,
+    creates_kept,
     keep_creates_elsewhere,
     recover_state,
     refuse_another_service,
@@ -58,6 +57,7 @@ from wms_sync.upkeep.verify import (
     Examination,
     backup_record,
     data_folders,
+    journal_damage,
     strict,
     windows_of,
 )
@@ -71,12 +71,15 @@ class DataFolderInUse(SettingsError):
 
 
 class Restored(Struct, frozen=True):
-    """The result of a restore. ``creates_unknown_since`` is None if the ledger is known to be complete."""
+    """The result of a restore.
+
+    ``creates_unknown_since`` is the value of ``LEDGER_LACKS``; None if the ledger is known to be complete.
+    """
 
     path: Path
     copied: Copied
     forgotten: int
-    creates_unknown_since: datetime | None
+    creates_unknown_since: int | None
 
 
 class Restorable(Struct, frozen=True):
@@ -119,13 +122,12 @@ def restore(
             source = _source(folder, layout)
             _refuse_data(layout, source, present, over)
             creates = _creates(source, present, layout)
-            number, lacks = _continued(settings, source, present)
+            number, lacks = _continued(settings, source, present, creates)
             lacks = None if creates_are_known else lacks
             forgotten = _forgotten(source, present, layout)
             ready, copied = _stage(settings, source, number, forgotten, creates, lacks, held[0])
         _swap(settings, source, present, ready, creates)
-    since = None if lacks is None else datetime.fromtimestamp(lacks, UTC)
-    return Restored(folder, copied, len(forgotten), since)
+    return Restored(folder, copied, len(forgotten), lacks)
 
 
 def trust_ledger(settings: Settings) -> None:
@@ -156,6 +158,7 @@ def _source(folder: Path, data: Layout) -> Restorable:
     if snapshot is None or os.path.lexists(layout.restoring):
         reasons = [f"{damage.place}: {damage.reason}" for damage in damaged] or ["it is not a whole data folder"]
         raise BackupError(f"it cannot be restored ({'; '.join(reasons)}). Name an older backup")
+    damaged += journal_damage(layout, snapshot.creates)
     in_bucket = data.elsewhere is not None and not layout.windows()
     if in_bucket and (there := newest_snapshot(data)) is not None:
         if there.installation.id != snapshot.installation.id:
@@ -196,16 +199,17 @@ def _refuse_data(layout: Layout, source: Restorable, present: StateStore, over: 
 def _creates(source: Restorable, present: StateStore, layout: Layout) -> list[Entry]:
     """Return the newest version of each row of the ledger, of all copies."""
     copied: list[Entry] = []
-    with suppress(FileNotFoundError, Inaccessible):
-        copied = entries_in(source.layout.files.get(CREATES), source.layout.files.where(CREATES))
-    journal = CreatesJournal(layout.creates)
-    return newest_entries((*present.ledger.all(), *journal.entries(), *creates_elsewhere(layout), *copied))
+    with suppress(Inaccessible):
+        copied, _ = creates_kept([source.layout.files])
+    return newest_entries((*present.ledger.all(), *creates_kept(places_of(layout))[0], *copied))
 
 
-def _continued(settings: Settings, source: Restorable, present: StateStore) -> tuple[int, int | None]:
-    """Return the highest number of a snapshot of the installation, and since when the ledger may lack creates.
+def _continued(
+    settings: Settings, source: Restorable, present: StateStore, creates: Sequence[Entry]
+) -> tuple[int, int | None]:
+    """Return the highest number of a snapshot of the installation, and the value of ``LEDGER_LACKS``.
 
-    That is in seconds since 1970; it is None if the state store has the highest number, so that its ledger is complete.
+    It is None if the state store has the highest number, so that its ledger is complete.
     """
     mine, of_source = present.snapshots.installation(), source.snapshot.installation
     heads = [
@@ -215,9 +219,9 @@ def _continued(settings: Settings, source: Restorable, present: StateStore) -> t
     observed = present.observation(LEDGER_LACKS)
     lacks = source.snapshot.observed(LEDGER_LACKS) + ([] if observed is None else [observed.value])
     if mine is None or mine.id != of_source.id or mine.snapshot < number:
-        landed = source.snapshot.landed_until() or settings.start
-        reaches = landed if source.record is None else source.record.made_at
-        lacks.append(int(reaches.timestamp()))
+        reaches = source.record.made_at if source.record else source.snapshot.landed_until() or settings.start
+        is_whole = CREATES not in source.damaged and len(creates) >= source.snapshot.creates
+        lacks.append(int(reaches.timestamp()) if is_whole else 0)
     return number, min(lacks, default=None)
 
 
@@ -261,6 +265,7 @@ def _stage(
     with StateStore.opened(here.database_url) as opened, opened.leased(staged, held) as store:
         identity = Identity(source.snapshot.installation.id, number)
         store.snapshots.put_back(replace(source.snapshot, installation=identity))
+        store.ledger.take_in(creates)
         refuse_another_service(settings, store)
         store.remember_forgotten(forgotten)
         store.delete_observation(LEDGER_LACKS)

@@ -39,7 +39,7 @@ from wms_sync.shipments.flatten.window import flattened_window, is_flattened
 from wms_sync.shipments.read.raw import is_dropped, key_of
 from wms_sync.state.errors import StateError
 from wms_sync.state.leases import refuse_unusable
-from wms_sync.state.ledger import entries_in
+from wms_sync.state.ledger import entries_in, newest_entries
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import pages, windows
 from wms_sync.state.snapshot import Snapshot, decoded
@@ -61,6 +61,7 @@ GONE = (
     "parquet/_windows; then `wms-sync rebuild` discards the window, and `wms-sync sync` reads its time again"
 )
 WRITTEN_AGAIN = "the next run writes it again"
+COMPLETED = "the next push completes it from the state store"
 LEFT_OUT = "a restore leaves it out. Delete it: the next backup copies it again if the data folder has it"
 Windows = Sequence[tuple[Window, Sequence[LandedPage]]]
 """Windows that are not abandoned, with their landed pages."""
@@ -134,14 +135,14 @@ def verify(settings: Settings, folder: Path | None = None) -> Verified:
 
 
 def _verify_own(settings: Settings, store: StateStore) -> Verified:
-    examination = Examination()
+    examination, creates = Examination(), len(store.ledger.all())
     layout = Layout(settings.data_dir, settings.layout.elsewhere or StrictFolder(settings.data_dir))
     found = []
     if is_behind(layout, store):
         refuse_lost(settings.layout)
         found = [Damage("the state store", "it was lost or is an old copy", "the next run restores it from a snapshot")]
     landed = [(window, store.pages(window.id)) for window in store.windows("reading", *COMPLETE_STATES)]
-    found += [*examination.snapshots(layout)[1], *examination.small_files(settings.data_dir, landed)]
+    found += [*examination.snapshots(layout)[1], *examination.small_files(settings.data_dir, landed, creates)]
     found += examination.windows(layout, landed)
     target = target_of(settings)
     if target.is_published:
@@ -174,7 +175,7 @@ class Examination:
         landed = [] if snapshot is None else windows_of(snapshot)
         if snapshot is None:
             yield Damage(SNAPSHOTS, "it has no readable snapshot of the state, so it cannot be restored", LEFT_OUT)
-        yield from self.small_files(folder, landed)
+        yield from self.small_files(folder, landed, 0 if snapshot is None else snapshot.creates)
         yield from self.windows(layout, landed)
         yield from self.published(layout, backup_record(layout))
 
@@ -189,11 +190,14 @@ class Examination:
             found.append(Damage(SNAPSHOTS, unusable(error), LOOK_AGAIN))
         return (read[-1] if read else None), found
 
-    def small_files(self, folder: Path, landed: Windows) -> Iterator[Damage]:
-        """Yield the damage of the list of forgotten orders, the journal of creates and the record of a backup."""
+    def small_files(self, folder: Path, landed: Windows, creates: int) -> Iterator[Damage]:
+        """Yield the damage of the list of forgotten orders, the journal of creates and the record of a backup.
+
+        The journal should have at least as many rows as ``creates``.
+        """
         layout = strict(folder)
         yield from _unread(layout, FORGOTTEN, orders_in, is_needed=bool(landed))
-        yield from _unread(layout, CREATES, _journal)
+        yield from journal_damage(layout, creates)
         yield from _unread(layout, layout.backup_record.name, _RECORD.decode)
 
     def windows(self, layout: Layout, landed: Windows) -> Iterator[Damage]:
@@ -302,24 +306,36 @@ def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) ->
             yield NamedFile("Parquet file", key, what_to_do, part.size, part.sha256)
 
 
+def journal_damage(layout: Layout, creates: int) -> Iterator[Damage]:
+    """Yield the damage of the journal of creates, which should have at least so many rows."""
+
+    def decode(content: bytes) -> None:
+        entries, damaged = entries_in(content, CREATES)
+        if damaged or len(newest_entries(entries)) < creates:
+            rows = f"{len(newest_entries(entries)):,} of {count_of(creates, 'create')}"
+            raise ValueError(f"{count_of(damaged, 'line is', 'lines are')} damaged, and it has {rows}")
+
+    yield from _unread(layout, CREATES, decode, is_needed=creates > 0, what_to_do=COMPLETED)
+
+
 def _unread(
-    layout: Layout, key: str, decode: Callable[[bytes], object], *, is_needed: bool = False
+    layout: Layout,
+    key: str,
+    decode: Callable[[bytes], object],
+    *,
+    is_needed: bool = False,
+    what_to_do: str = WRITTEN_AGAIN,
 ) -> Iterator[Damage]:
     """Yield the damage of a file that cannot be read, or is missing although it is needed."""
     try:
         decode(layout.files.get(key))
     except FileNotFoundError:
         if is_needed:
-            yield Damage(key, "it is missing", WRITTEN_AGAIN)
+            yield Damage(key, "it is missing", what_to_do)
     except Inaccessible as error:
         yield Damage(key, unusable(error), LOOK_AGAIN)
     except (ValueError, StateError) as error:
-        yield Damage(key, f"it cannot be read ({error})", WRITTEN_AGAIN)
-
-
-def _journal(content: bytes) -> None:
-    if lost := content.count(b"\n") - len(entries_in(content, CREATES)):
-        raise ValueError(f"{count_of(lost, 'line is', 'lines are')} damaged")
+        yield Damage(key, f"it cannot be read ({error})", what_to_do)
 
 
 def _inode(path: str) -> tuple[int, int]:
