@@ -22,9 +22,10 @@ from tests.bench import CONFIG, FEWER, let_pass, queried
 from tests.processes import Command
 from tests.without_locks import refuse_locks
 from wms_sandbox.app import Sandbox
-from wms_sync.cli import ui
+from wms_sync.cli import demo, ui
 from wms_sync.cli.main import main
 from wms_sync.cli.operations import DAGSTER_HOME
+from wms_sync.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -227,3 +228,12 @@ def test_a_sandbox_takes_nothing_of_a_production(tmp_path, monkeypatch):
     own = tmp_path / ui.SANDBOX_FOLDER / "data"
     assert json.loads(read.stdout) == [f"sqlite:///{own / 'state.db'}", None, 1000, True]
     assert environment[DAGSTER_HOME] == f"{own}-dagster"
+
+    monkeypatch.setenv("WMS_FILES_URL", "s3://production")
+    monkeypatch.setenv("WMS_METRICS_URL", "https://production.example.com")
+    monkeypatch.setenv("WMS_STATE_URL_FILE", "production.url")
+    monkeypatch.setenv("WMS_ON_TIME_TARGET", "95")
+    taken = demo.own_settings(tmp_path, "http://127.0.0.1:8808")
+    others = {name for name, field in Settings.model_fields.items() if getattr(taken, name) != field.default}
+    its_own = {"base_url", "api_token", "merchant_username", "merchant_api_key", "data_dir", "report", "start_date"}
+    assert others == its_own | {"clock_tolerance_seconds", "on_time_target"}
