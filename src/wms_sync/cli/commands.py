@@ -90,10 +90,10 @@ def _send_due_alerts() -> None:
     """Send the alerts that are due, within ``ALERT_SECONDS``: the result of the command is already printed."""
     try:
         settings = Settings.load()
+        has_state = settings.state_url is not None or os.access(settings.layout.state, os.F_OK)
     except WmsSyncError:  # a command that needs the settings has reported this error
         return
-    if settings.state_url is not None or os.access(settings.layout.state, os.F_OK):
-        sys.stdout.flush()
+    if has_state:
         send_alerts(settings, seconds=ALERT_SECONDS)
 
 
