@@ -158,7 +158,7 @@ def _chosen(context: dg.AssetExecutionContext, settings: Settings) -> Interval:
     if start < settings.start:  # an old run that is executed again after WMS_START_DATE was set to a later day
         raise _nothing_to_read(
             f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set "
-            "WMS_START_DATE to an earlier day and reload the definitions."
+            "WMS_START_DATE to an earlier day, since which the next sync reads everything, and reload the definitions."
         )
     return Interval(start, end)
 
