@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -175,7 +176,7 @@ def command(name: str = PROGRAM) -> str:
         return f"uvx {package}" if name == PROGRAM else f"uvx --from {package} {name}"
     program = Path(sys.executable).with_name(name)
     found = shutil.which(name)
-    return name if found and Path(found).absolute() == program.absolute() else str(shown(program))
+    return name if found and Path(found).absolute() == program.absolute() else shlex.quote(str(shown(program)))
 
 
 def shown(path: Path) -> Path:
