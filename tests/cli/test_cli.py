@@ -127,6 +127,12 @@ WRONG: dict[str, tuple[str, dict[str, str], str]] = {
     "a finding that lasts": ("acknowledge nothing-synced", {}, "stays until the problem is fixed"),
     "no command": ("nonsense", {}, "nonsense"),
     "no port": ("ui --port 65536", {}, "--port"),
+    "no port of a UI": ("ui --port 0", {}, "--port"),
+    "a home that Dagster misreads": (
+        "ui --port 1",
+        {DAGSTER_HOME: "~/100%", "HOME": "/nowhere"},
+        "DAGSTER_HOME is /nowhere/100%",
+    ),
     "a port below all": ("sandbox --port -1", {}, "--port"),
     "shipments without end": (f"sandbox --shipments {10**23}", {}, "--shipments"),
     "no recording": ("sandbox --port 0 --replay .", {}, "has no recording"),
@@ -229,9 +235,9 @@ def test_a_sandbox_takes_nothing_of_a_production(tmp_path, monkeypatch):
     monkeypatch.setenv("WMS_PAGE_SIZE", "7")
     monkeypatch.setenv("WMS_PUSH_ENABLED", "true")
     monkeypatch.setenv(DAGSTER_HOME, "production")
-    with ui.on_sandbox() as (environment, folder):
+    with ui.on_sandbox(3000) as (environment, folder), ui.on_sandbox(3001):
         read = subprocess.run([sys.executable, "-c", READ], env=environment, cwd=folder, stdout=subprocess.PIPE)
-    own = tmp_path / ui.SANDBOX_FOLDER / "data"
+    own = tmp_path / ui.SANDBOX_FOLDER / "3000" / "data"
     assert json.loads(read.stdout) == [f"sqlite:///{own / 'state.db'}", None, 1000, True]
     assert environment[DAGSTER_HOME] == f"{own}-dagster"
 
