@@ -3,22 +3,27 @@
 A run normally records its own end. The exceptions are runs that were killed, canceled between two attempts, or failed
 before their first step. A run that Dagster launches is a child process of its code server, which logs how the process
 ends. If the code server was killed too, nothing logs the end, and Dagster's default launcher has no health check.
+
+Not every run has a record if it succeeds, such as a plan. So a failure recorded here ends when Dagster has a newer run
+of the same job that succeeded.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from signal import Signals
 
 import dagster as dg
 from msgspec.structs import replace
 
+from wms_sync.master_data.kinds import KINDS
 from wms_sync.settings import Settings
-from wms_sync.state.run_records import KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecord, RunRecords
+from wms_sync.state.run_records import KEPT, KILLED, KILLED_KIND, LOADING, MAINTENANCE, SYNC, RunRecord, RunRecords
 
 from . import asset_keys
-from .jobs import BACKFILL_DAYS, LOAD_TABLES, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES
+from .jobs import LOAD_TABLES, MAINTAIN, NIGHTLY_SYNC, REBUILD_TABLES, push_name
 from .operation import UNRECORDED, source_of
 
 UNFINISHED = [
@@ -32,11 +37,12 @@ LOADED_AT = datetime.now(UTC)
 """The start of this code server. A run that began earlier has no parent process that could notice its end."""
 PURPOSES = {
     NIGHTLY_SYNC: SYNC,
-    BACKFILL_DAYS: "backfill",
     LOAD_TABLES: LOADING,
     REBUILD_TABLES: "rebuild",
     MAINTAIN: MAINTENANCE,
+    **{push_name(kind): f"push {kind.slug}" for kind in KINDS},
 }
+"""The purposes of jobs whose every run has the same: a successful command of that purpose ends a failure, too."""
 NEWEST = 20
 LATELY = timedelta(days=1)
 END = re.compile(r"was terminated by signal (?P<signal>\d+)|unexpectedly exited with code (?P<code>\d+)")
@@ -49,6 +55,7 @@ OUT_OF_MEMORY = (
 )
 NOT_STARTED = "NotStarted"
 NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster shows why."
+MADE_UP = "This run failed; a newer run of the same job succeeded."
 
 
 def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
@@ -71,24 +78,25 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
             if record.error == KILLED and (cause := _end_of_process(instance, record.run_id)) is not None:
                 records.save(replace(record, error=cause))
                 instance.report_engine_event(cause, run)
-        failed = dg.RunsFilter(
-            statuses=[dg.DagsterRunStatus.FAILURE],
-            created_after=max(now - LATELY, records.kept_since()),
-            tags=asset_keys.location_tags(settings),
-        )
+        tags = asset_keys.location_tags(settings)
+        since = max(now - LATELY, records.kept_since())
+        failed = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], created_after=since, tags=tags)
         for run in instance.get_runs(failed, limit=NEWEST):
             if records.of(run.run_id) is None and UNRECORDED not in run.tags:
-                cause = _end_of_process(instance, run.run_id)
-                error, kind = (NO_STEP, NOT_STARTED) if cause is None else (cause, KILLED_KIND)
-                purpose, source = _purpose_of(run.job_name), source_of(run.tags)
-                records.save(RunRecord(run.run_id, purpose, source, now, now, "failed", error, kind))
+                error = _end_of_process(instance, run.run_id) or NO_STEP
+                by_hand = "materialising assets" if run.job_name.startswith("__") else run.job_name
+                purpose, source = PURPOSES.get(run.job_name, by_hand), source_of(run.tags)
+                records.save(RunRecord(run.run_id, purpose, source, now, now, "failed", error, NOT_STARTED))
+        for record in records.newest(KEPT):
+            known = instance.get_run_record_by_id(record.run_id) if record.error_kind == NOT_STARTED else None
+            if known is not None and _has_newer_success(instance, known, tags):
+                records.save(replace(record, outcome="succeeded", error=MADE_UP, error_kind=None))
 
 
-def _purpose_of(job: str) -> str:
-    """Return the purpose that a run of this job records, so that the next successful run ends the alert."""
-    if job.startswith(("plan_", "push_")):  # a plan has no record of its own
-        return f"push {job[5:]}"
-    return PURPOSES.get(job, "materialising assets")
+def _has_newer_success(instance: dg.DagsterInstance, known: dg.RunRecord, tags: Mapping[str, str]) -> bool:
+    job, succeeded = known.dagster_run.job_name, [dg.DagsterRunStatus.SUCCESS]
+    newer = dg.RunsFilter(job_name=job, statuses=succeeded, created_after=known.create_timestamp, tags=tags)
+    return bool(instance.get_runs(newer, limit=1))
 
 
 def _end_of_process(instance: dg.DagsterInstance, run_id: str) -> str | None:

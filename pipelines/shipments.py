@@ -81,6 +81,12 @@ def shipment_days(settings: Settings) -> dg.AssetsDefinition:
         days = _chosen(context, settings)
         with operation.step(context) as run:
             report = run.read_days(days)
+        if unread := days_of([days]) - days_of(report.intervals):
+            raise dg.Failure(
+                f"The service's clock has not passed the beginning of {min(unread)} (UTC), so this day and later ones "
+                "were not read: choose earlier days, or correct the clock if it is wrong (`wms-sync doctor`).",
+                allow_retries=False,
+            )
         with StateStore.opened(settings.database_url) as store:
             for day in days_shown(settings, store, days_of([days])):
                 context.add_asset_metadata(day.metadata, context.asset_key, partition_key=day.partition)
@@ -130,7 +136,7 @@ def _records(settings: Settings, files: Sequence[str]) -> Mapping[date, int] | N
 def days_missing(
     settings: Settings, store: StateStore, instance: dg.DagsterInstance
 ) -> Sequence[dg.AssetMaterialization]:
-    """Return materialisations of the days without a gap in coverage that Dagster's catalogue lacks.
+    """Return materialisations of the days without a gap in coverage that Dagster's catalogue lacks or shows as failed.
 
     The last day may be covered only up to the newest moment read.
     """
@@ -138,7 +144,8 @@ def days_missing(
     days = days_of(interval(settings.start, newest)) - days_of(gaps)
     covered = {day.isoformat(): day for day in days}
     known = instance.get_status_by_partition(asset_keys.days(settings), list(covered), daily(settings)) or {}
-    return list(days_shown(settings, store, (day for name, day in covered.items() if known.get(name) is None)))
+    lacking = (day for name, day in covered.items() if known.get(name) in {None, dg.AssetPartitionStatus.FAILED})
+    return list(days_shown(settings, store, lacking))
 
 
 def _chosen(context: dg.AssetExecutionContext, settings: Settings) -> Interval:
@@ -151,7 +158,7 @@ def _chosen(context: dg.AssetExecutionContext, settings: Settings) -> Interval:
     if start < settings.start:  # an old run that is executed again after WMS_START_DATE was set to a later day
         raise _nothing_to_read(
             f"{start:%Y-%m-%d} is before WMS_START_DATE ({settings.start_date}): choose later days, or set "
-            "WMS_START_DATE to an earlier day and reload the definitions."
+            "WMS_START_DATE to an earlier day, since which the next sync reads everything, and reload the definitions."
         )
     return Interval(start, end)
 

@@ -28,8 +28,9 @@ def checked_cron(text: str) -> str:
         fields, _ = croniter.expand(text)
     except CroniterError as error:
         raise ValueError(f"must have five fields, each valid: {FIELDS}. {error}") from None
-    if len(fields) != len(FIELDS.split(",")):
-        raise ValueError(f"must have five fields: {FIELDS}")
+    days = text.lower().split()[2:3]  # none in @daily
+    if len(fields) != len(FIELDS.split(",")) or any("w" in day for day in days):  # Dagster refuses 15W
+        raise ValueError(f"must have five fields, and no W in the day of the month: {FIELDS}")
     try:
         croniter(text, SOME_MOMENT).get_next()
     except CroniterBadDateError:

@@ -120,3 +120,20 @@ def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begu
         old.run_id: dg.DagsterRunStatus.FAILURE,
         new.run_id: dg.DagsterRunStatus.STARTED,  # this code server launched it and sees how it ends
     }
+
+
+@pytest.mark.parametrize("job", [jobs.BACKFILL_DAYS, "plan_retailers"])
+def test_a_newer_success_of_the_job_ends_a_failure(settings, instance, records, begun, job):
+    """A backfill records its days as its purpose, and a plan has no record: neither ended it."""
+    defined = definitions.build(settings)
+    failed = instance.create_run_for_job(defined.resolve_job_def(job), status=dg.DagsterRunStatus.STARTED)
+    instance.report_run_failed(failed, CANNOT_LOAD)
+    begun(status=dg.DagsterRunStatus.SUCCESS)
+
+    def found() -> list[tuple[str, object]]:
+        settle(instance, settings)
+        return [(record.outcome, record.error_kind) for record in records.newest(9)]
+
+    assert found() == [("failed", NOT_STARTED)], "a run of another job"
+    instance.create_run_for_job(defined.resolve_job_def(job), status=dg.DagsterRunStatus.SUCCESS)
+    assert found() == found() == [("succeeded", None)]

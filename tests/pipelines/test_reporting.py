@@ -9,7 +9,7 @@ from tests.cli.conftest import LATE_START
 from tests.pipelines.conftest import rows_of_days
 from tests.running import run_sync
 from wms_sync.catalogue import relations
-from wms_sync_pipelines import asset_keys, coverage, definitions, tables
+from wms_sync_pipelines import asset_keys, coverage, definitions, jobs, tables
 from wms_sync_pipelines.home import HOME_VARIABLE
 
 SHIPMENTS = 300
@@ -61,8 +61,8 @@ def test_a_push_is_shown_if_the_home_works(type_in, home, tmp_path):
     assert [facts[name].value for name in ("pushed", "rows_already_there", "rows_rejected")] == [True, 1, 1]
 
 
-def test_the_upkeep_shows_days_of_commands_without_home(settings, service_of_today, instance):
-    """As when the UI is opened for the first time, beside a data folder; it starts nothing."""
+def test_the_upkeep_shows_days_of_commands_without_home(settings, make_settings, service_of_today, instance):
+    """As when the UI is opened for the first time, beside a data folder; it starts nothing. A day has failed."""
     sensor, follows = map(definitions.build(settings).resolve_sensor_def, ("upkeep", "tables_follow"))
 
     def ticks() -> list[str | None]:
@@ -72,6 +72,9 @@ def test_the_upkeep_shows_days_of_commands_without_home(settings, service_of_tod
         assert len({event.check_name for event in events if isinstance(event, dg.AssetCheckEvaluation)}) in {0, 5}
         return [event.partition for event in events if isinstance(event, dg.AssetMaterialization)]
 
+    refused = make_settings(start_date=LATE_START, api_token="a-wrong-token")
+    backfill = definitions.build(refused).resolve_job_def(jobs.BACKFILL_DAYS)
+    backfill.execute_in_process(instance=instance, partition_key=f"{LATE_START}", raise_on_error=False)
     assert ticks() == [], "nothing was read yet"
     run_sync(settings)
     assert set(ticks()) == days_until_today()

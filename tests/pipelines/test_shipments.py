@@ -116,6 +116,11 @@ def test_days_that_cannot_be_read_are_refused(launch, service_of_today, days, to
     assert not service_of_today.sandbox.requests
 
 
+def test_days_that_the_service_has_not_reached_are_no_success(launch):
+    done = launch(jobs.BACKFILL_DAYS, tags={RANGE_START: "2026-03-20", RANGE_END: "2026-03-22"})
+    assert "has not passed the beginning of 2026-03-21" in failure_of(done)
+
+
 def test_a_blocking_check_that_fails_publishes_nothing(make_settings, instance, launch):
     settings = make_settings(audit_pages=0)
     run_sync(settings)

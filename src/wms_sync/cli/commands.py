@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -90,10 +91,10 @@ def _send_due_alerts() -> None:
     """Send the alerts that are due, within ``ALERT_SECONDS``: the result of the command is already printed."""
     try:
         settings = Settings.load()
+        has_state = settings.state_url is not None or os.access(settings.layout.state, os.F_OK)
     except WmsSyncError:  # a command that needs the settings has reported this error
         return
-    if settings.state_url is not None or os.access(settings.layout.state, os.F_OK):
-        sys.stdout.flush()
+    if has_state:
         send_alerts(settings, seconds=ALERT_SECONDS)
 
 
@@ -175,7 +176,7 @@ def command(name: str = PROGRAM) -> str:
         return f"uvx {package}" if name == PROGRAM else f"uvx --from {package} {name}"
     program = Path(sys.executable).with_name(name)
     found = shutil.which(name)
-    return name if found and Path(found).absolute() == program.absolute() else str(shown(program))
+    return name if found and Path(found).absolute() == program.absolute() else shlex.quote(str(shown(program)))
 
 
 def shown(path: Path) -> Path:

@@ -33,6 +33,8 @@ TOLERANCE_SECONDS = 86_400
 """A day, because the sandbox's clock is an hour ahead of this machine's after the demo has let time pass."""
 MARK = ".wms-sync-demo"
 QUERY = "queries/demo_days.sql"
+TAKEN = frozenset({"log_format", "memory_limit", "on_time_target"})
+"""The settings that a demo takes from the environment: none of them names a place or a receiver of a production."""
 
 
 @click.command(epilog="Example: wms-sync demo")
@@ -50,7 +52,7 @@ def demo(data_dir: Path) -> int:
     if LIBRARY.level == logging.INFO:
         LIBRARY.setLevel(logging.WARNING)  # all that it says fits one screen
     with local_sandbox(shipments=SHIPMENTS, seed=SEED, days=DAYS) as base_url:
-        settings = _settings(data_dir, base_url)
+        settings = own_settings(data_dir, base_url)
         _title(f"1. First sync: {SHIPMENTS:,} shipments from the sandbox at {base_url}")
         run_sync(settings, is_shown=False)
         _title("2. Push: master data from CSV files")
@@ -71,20 +73,20 @@ def demo(data_dir: Path) -> int:
     return max(codes)
 
 
-def _settings(data_dir: Path, base_url: str) -> Settings:
-    return Settings.load(
-        _env_file=None,
-        base_url=base_url,
-        api_token=TOKEN,
-        merchant_username=MERCHANT_USERNAME,
-        merchant_api_key=MERCHANT_API_KEY,
-        data_dir=data_dir,
-        report=lacks("report") is None,
-        start_date=(datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
-        clock_tolerance_seconds=TOLERANCE_SECONDS,
-        state_url=None,
-        analytics="file",
-    )
+def own_settings(data_dir: Path, base_url: str) -> Settings:
+    """Return the settings of the demo, which takes only ``TAKEN`` from the environment."""
+    defaults = {name: field.default for name, field in Settings.model_fields.items() if name not in TAKEN}
+    own = {
+        "base_url": base_url,
+        "api_token": TOKEN,
+        "merchant_username": MERCHANT_USERNAME,
+        "merchant_api_key": MERCHANT_API_KEY,
+        "data_dir": data_dir,
+        "report": lacks("report") is None,
+        "start_date": (datetime.now(UTC) - timedelta(days=DAYS + 1)).date(),
+        "clock_tolerance_seconds": TOLERANCE_SECONDS,
+    }
+    return Settings.load(_env_file=None, **{**defaults, **own})
 
 
 def _title(text: str) -> None:

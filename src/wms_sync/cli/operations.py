@@ -70,7 +70,8 @@ def backfill(start: datetime, end: datetime) -> None:
         raise SettingsError(f"--from {first} is in the future (today is {today} UTC): there is nothing to read again.")
     if first < settings.start_date:
         raise SettingsError(
-            f"--from {first} is before WMS_START_DATE ({settings.start_date}): set WMS_START_DATE to an earlier day."
+            f"--from {first} is before WMS_START_DATE ({settings.start_date}). Set that to an earlier day: the next "
+            "sync then reads everything since."
         )
     run_operation(settings, lambda run: run.backfill(Interval(midnight(first), midnight(after))))
 

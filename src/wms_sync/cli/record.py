@@ -7,6 +7,7 @@ ended. A replay with the same settings ends in the same way.
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -56,7 +57,7 @@ def make_recording(
     shaping = {PREFIX + name.upper(): str(value) for name in SHAPING if (value := getattr(settings, name)) is not None}
     recorder.write("recording.json", {"settings": shaping, "outcome": outcome})
     say(f"recorded  {count_of(recorder.exchanges, 'exchange')} in {shown(folder)}")
-    say(f"next      {command()} sandbox --replay {shown(folder)}")
+    say(f"next      {command()} sandbox --replay {shlex.quote(str(shown(folder)))}")
 
 
 def outcome_of(settings: Settings, transport: httpx.BaseTransport, *, is_probe: bool) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from wms_sync.layout import Layout
 from wms_sync.master_data.kinds import SAMPLES
 from wms_sync.settings import PREFIX, Settings
 
-PORT, COUNT = click.IntRange(0, 65_535), click.IntRange(0, 99_999_999)
+LAST_PORT, COUNT = 65_535, click.IntRange(0, 99_999_999)
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_FOLDER = Path("data/ui-sandbox")
 HOST = "127.0.0.1"
@@ -49,7 +49,9 @@ Processes = Mapping[str, subprocess.Popen[bytes]]
 
 
 @click.command(epilog="Example: wms-sync ui --port 3001")
-@click.option("--port", type=PORT, default=3000, show_default=True, help="Port of the UI on 127.0.0.1.")
+@click.option(
+    "--port", type=click.IntRange(1, LAST_PORT), default=3000, show_default=True, help="Port of the UI on 127.0.0.1."
+)
 @exits_with_code
 def ui(port: int) -> int:
     """Serve Dagster's UI until you press Ctrl-C.
@@ -60,7 +62,13 @@ def ui(port: int) -> int:
 
 
 @click.command(epilog="Example: wms-sync sandbox --shipments 10000")
-@click.option("--port", type=PORT, default=8808, show_default=True, help="Port on 127.0.0.1; 0 picks a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, LAST_PORT),
+    default=8808,
+    show_default=True,
+    help="Port on 127.0.0.1; 0 picks a free one.",
+)
 @click.option("--shipments", type=COUNT, default=2000, show_default=True, help="Number of shipments, up to millions.")
 @click.option("--seed", type=COUNT, default=1, show_default=True, help="The same seed gives the same data.")
 @click.option("--replay", metavar="DIR", type=FILE, help="Serve this recording instead.")
@@ -80,22 +88,25 @@ def serve(settings: Settings, port: int) -> int:
             f"Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
         )
     if settings.base_url is None:
-        with on_sandbox() as (environment, folder):
+        with on_sandbox(port) as (environment, folder):
             return _serve(environment, folder, port, LOCATION)
     if settings.push_enabled:
         say(
             "WMS_PUSH_ENABLED is on, and Dagster's UI has no login: any web page in a browser on this machine can "
             "start pushes. Switch it off and approve plans, or put the proxy of deploy/nginx in front of the units."
         )
-    home = Path(os.environ.get(DAGSTER_HOME) or settings.layout.dagster_home).absolute()
+    home = Path(os.environ.get(DAGSTER_HOME) or settings.layout.dagster_home).expanduser().absolute()
     return _serve({**os.environ, DAGSTER_HOME: str(home)}, Path.cwd(), port, settings.instance or LOCATION)
 
 
 @contextmanager
-def on_sandbox() -> Iterator[tuple[Mapping[str, str], Path]]:
-    """Run a sandbox with sample files; yield the UI's environment variables and its working folder without a .env."""
+def on_sandbox(port: int) -> Iterator[tuple[Mapping[str, str], Path]]:
+    """Run a sandbox with sample files; yield the UI's environment variables and its working folder without a .env.
+
+    The folder is named after the port, because a UI on another port may be running.
+    """
     say("WMS_BASE_URL is not set: the UI runs on a sandbox with made-up shipments.")
-    folder = SANDBOX_FOLDER.absolute()
+    folder = (SANDBOX_FOLDER / str(port)).absolute()
     shutil.rmtree(folder, ignore_errors=True)
     files, data = Path(shutil.copytree(SAMPLES, folder / "master-data")), folder / "data"
     say(
