@@ -271,14 +271,11 @@ def _connecting(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
             connection.execute("pragma foreign_keys = on")
         except sqlite3.Error as error:
             connection.close()
-            if not error.sqlite_errorname.startswith((READ_ONLY, *REFUSED)) or _has_log(path):
+            log = path.with_name(f"{path.name}-wal")
+            has_log = log.exists() and log.stat().st_size > 0
+            if not error.sqlite_errorname.startswith((READ_ONLY, *REFUSED)) or has_log:
                 raise
             return dialect.connect(f"{path.absolute().as_uri()}?immutable=1", **{**options, "uri": True})
         return connection
 
     return connect
-
-
-def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
