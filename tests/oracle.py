@@ -4,8 +4,7 @@ column rule applied to JSON in Python. It shares nothing with the product but th
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Set as AbstractSet
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from wms_sync.intervals import Interval, intersect, interval, slices, subtract, union
 

@@ -17,8 +17,7 @@ from wms_sandbox.clock import Clock
 from wms_sandbox.compiled import pick
 from wms_sandbox.created_products import Products
 from wms_sandbox.errors import ParameterError, bad_json, bad_parameters, unable_to_process
-from wms_sandbox.location_tags import KIND as LOCATION_TAG
-from wms_sandbox.location_tags import LocationTags, clean_name
+from wms_sandbox.location_tags import KIND as LOCATION_TAG, LocationTags, clean_name
 from wms_sandbox.newcomers import Newcomers
 from wms_sandbox.pools import Pools
 from wms_sandbox.query import check_names

@@ -45,14 +45,12 @@ although its ``updated_at`` may be earlier than the read."""
 
 def quote(identifier: str) -> str:
     """Return the identifier in double quotes. Every name in a statement goes through this function."""
-    escaped = identifier.replace('"', '""')
-    return f'"{escaped}"'
+    return '"' + identifier.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
     """Return the text as an SQL string in single quotes, for statements that take no parameters."""
-    escaped = text.replace("'", "''")
-    return f"'{escaped}'"
+    return "'" + text.replace("'", "''") + "'"
 
 
 class Column(Struct, frozen=True):

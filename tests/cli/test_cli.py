@@ -241,10 +241,9 @@ def test_a_sandbox_takes_nothing_of_a_production(tmp_path, monkeypatch):
     assert json.loads(read.stdout) == [f"sqlite:///{own / 'state.db'}", None, 1000, True]
     assert environment[DAGSTER_HOME] == f"{own}-dagster"
 
-    monkeypatch.setenv("WMS_FILES_URL", "s3://production")
-    monkeypatch.setenv("WMS_METRICS_URL", "https://production.example.com")
-    monkeypatch.setenv("WMS_STATE_URL_FILE", "production.url")
-    monkeypatch.setenv("WMS_ON_TIME_TARGET", "95")
+    production = {"FILES_URL": "s3://a", "METRICS_URL": "https://b.example.com", "STATE_URL_FILE": "production.url"}
+    for name, value in {**production, "ON_TIME_TARGET": "95"}.items():
+        monkeypatch.setenv(f"WMS_{name}", value)
     taken = demo.own_settings(tmp_path, "http://127.0.0.1:8808")
     others = {name for name, field in Settings.model_fields.items() if getattr(taken, name) != field.default}
     its_own = {"base_url", "api_token", "merchant_username", "merchant_api_key", "data_dir", "report", "start_date"}

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.master_data.files import SAMPLES, checked, read
 from wms_sync.master_data.check import MOST_WRONG, check

@@ -3,8 +3,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from wms_sync.master_data import fields
 from wms_sync.master_data.fields import Broken

@@ -778,8 +778,7 @@ def test_a_time_in_the_future_proves_no_create(desk, hours, becomes):
     desk.push(PRODUCTS, desk.file("sku,name", "P1,P1"))
     with duckdb.connect() as connection, store_at(desk.settings.database_url, desk.settings.data_dir) as store:
         create_empty(connection)
-        now = datetime.now(UTC)
-        insert(connection, "products", id=7, sku="P1", type="Product", created_at=now + timedelta(hours=hours))
-        connection.execute("update products set _extracted_at = now()")
+        made = datetime.now(UTC) + timedelta(hours=hours)
+        insert(connection, "products", id=7, sku="P1", type="Product", created_at=made, _extracted_at=made)
         settle_creates(connection, store.ledger, desk.settings.base_url)
     assert desk.entries()["P1"].state is becomes

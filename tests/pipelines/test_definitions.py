@@ -7,8 +7,7 @@ import dagster as dg
 import pytest
 
 from tests.test_conventions import DOCS
-from tests.test_docs import DOCS as FOLDER
-from tests.test_docs import rows
+from tests.test_docs import DOCS as FOLDER, rows
 from wms_sync.catalogue import marts, relations, stored_tables
 from wms_sync.errors import SettingsError
 from wms_sync.settings import Settings

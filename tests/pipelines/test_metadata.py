@@ -1,8 +1,7 @@
 """What is said in Markdown shows what the service or a file said, and does nothing of what it could mean."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from wms_sync.shipments.load.checks import Sample

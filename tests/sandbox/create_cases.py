@@ -27,8 +27,7 @@ from tests.sandbox.create_bodies import (
 )
 from wms_sandbox.app import LOCATION_TAGS, PRODUCTS, RETAILERS
 from wms_sandbox.definitions import RETAILER_REQUIRED
-from wms_sandbox.identities import RETAILERS as POOL
-from wms_sandbox.identities import product_id, retailer_id
+from wms_sandbox.identities import RETAILERS as POOL, product_id, retailer_id
 from wms_sandbox.kinds import PRODUCT_KINDS
 from wms_sandbox.options import OPTIONS
 

@@ -92,5 +92,4 @@ def test_a_page_without_an_envelope_is_refused(watched):
     ],
 )
 def test_times_of_changes_are_read_from_every_page_that_is_landed(content):
-    assert read_envelope(content).ids == (1, 2)
-    assert change_times(content) == {1: "a", 2: None}
+    assert (read_envelope(content).ids, change_times(content)) == ((1, 2), {1: "a", 2: None})

@@ -49,13 +49,6 @@ def test_what_is_put_back_is_what_was_read(store, tmp_path):
     store.lease.check()
 
 
-def test_a_stray_name_that_release_1_0_0_took_for_a_window_is_left_out(store):
-    before = filled(store)
-    [window] = store.windows()
-    store.begin_windows([replace(window, id=".DS_Store", state="abandoned")])
-    assert decoded(encoded(store.snapshots.take())).tables == before.tables
-
-
 def test_a_higher_number_has_all_that_a_lower_one_has(store, url, tmp_path):
     """A push and a sync that end at the same moment: each records something, then takes its snapshot."""
     filled(store)

@@ -16,8 +16,7 @@ from typing import TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeRemainingColumn
 
 from wms_sync.cli.commands import exits_with_code, say, say_lines, settings_for_service
 from wms_sync.cli.views import open_lines, phases_text
@@ -30,8 +29,7 @@ from wms_sync.master_data.create import PushProgress
 from wms_sync.master_data.kind import Kind, columns_of
 from wms_sync.master_data.kinds import NAMES, kind_named
 from wms_sync.master_data.plan import SHOWN
-from wms_sync.runs import Operation, plan_push
-from wms_sync.runs import push as push_recorded
+from wms_sync.runs import Operation, plan_push, push as push_recorded
 from wms_sync.settings import Settings
 from wms_sync.shipments.load.refresh import RefreshReport
 from wms_sync.shipments.read.progress import Progress
@@ -296,8 +294,7 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
     yield f"merged    {count_of(sum(merged), 'row')} of {windows} {count_of(len(merged), 'table')}"
     if report.audited is not None:
         yield f"audit     {report.audited}"
-    for outcome in report.refused_by:
-        yield f"check     REFUSED: {outcome.finding} ({outcome.check.name})"
+    yield from (f"check     REFUSED: {outcome.finding} ({outcome.check.name})" for outcome in report.refused_by)
     passed = sum(outcome.passed for outcome in report.checks)
     yield f"checks    {passed} of {len(report.checks)} passed"
     if report.published:

@@ -20,13 +20,11 @@ from wms_sync.runs import Operation
 from wms_sync.settings import Settings
 from wms_sync.state.ledger import creates_since
 from wms_sync.state.store import StateStore
-from wms_sync.upkeep.backup import Copied
-from wms_sync.upkeep.backup import backup as make_backup
+from wms_sync.upkeep.backup import Copied, backup as make_backup
 from wms_sync.upkeep.forget import Forgotten
 from wms_sync.upkeep.forgotten_orders import NamedOrder, orders_named, refuse_unseen, rows_to_forget
 from wms_sync.upkeep.recovery import recover_state
-from wms_sync.upkeep.restore import Restored, trust_ledger
-from wms_sync.upkeep.restore import restore as restore_backup
+from wms_sync.upkeep.restore import Restored, restore as restore_backup, trust_ledger
 from wms_sync.upkeep.verify import verify as examined
 
 
@@ -75,8 +73,7 @@ def _restored_lines(restored: Restored) -> Iterator[str]:
     copied = restored.copied
     yield f"restored  {_files(copied, copied.sizes)}, of {restored.path}"
     yield f"forgot    {count_of(restored.forgotten, 'order')} again, before publishing"
-    for place, reason in copied.left_out.items():
-        yield f"left out  {place}: {reason}"
+    yield from (f"left out  {place}: {reason}" for place, reason in copied.left_out.items())
     if restored.creates_unknown_since is not None:
         yield (
             f"ledger    may lack {creates_since(restored.creates_unknown_since)}: a push of products first looks up in "

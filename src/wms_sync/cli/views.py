@@ -30,10 +30,8 @@ from wms_sync.grammar import count_of, moment
 from wms_sync.layout import Layout
 from wms_sync.reports.dictionary import write_dictionary
 from wms_sync.reports.doctor import examine
-from wms_sync.reports.explain import SELECTED, explanation_lines
-from wms_sync.reports.explain import explain as explained
-from wms_sync.reports.export import export as export_one
-from wms_sync.reports.export import export_all
+from wms_sync.reports.explain import SELECTED, explain as explained, explanation_lines
+from wms_sync.reports.export import export as export_one, export_all
 from wms_sync.reports.finding import WELL, Finding, exit_code, open_findings
 from wms_sync.reports.findings import acknowledgeable, findings_in
 from wms_sync.reports.inbox import InboxEntry, InboxRow, rows_of_entry
@@ -42,8 +40,7 @@ from wms_sync.reports.installation import (
     LastAudit,
     installation_of,
 )
-from wms_sync.reports.probe import Verdict
-from wms_sync.reports.probe import probe as habits_of
+from wms_sync.reports.probe import Verdict, probe as habits_of
 from wms_sync.reports.reader import reader_lines
 from wms_sync.reports.report import make_report
 from wms_sync.settings import Settings
@@ -113,11 +110,9 @@ def status_lines(found: Installation, findings: Sequence[Finding], *, is_each_ta
     is_lost = any(finding.name == "state-lost" for finding in findings)
     unknown = "unknown: the state store was lost" if is_lost else "nothing synced yet"
     yield f"sync cursor   {moment(found.sync_cursor) if found.sync_cursor else unknown}"
-    for interval in found.covered:
-        yield f"covered       {moment(interval.start)} to {moment(interval.end)}"
+    yield from (f"covered       {moment(interval.start)} to {moment(interval.end)}" for interval in found.covered)
     yield f"published     {moment(found.published_at) if found.published_at else 'never'}"
-    for run in found.runs[:1]:
-        yield f"last run      {_run_text(run)}"
+    yield from (f"last run      {_run_text(run)}" for run in found.runs[:1])
     yield f"next tick     {moment(found.next_tick)} if the schedule is on"
     yield f"writer        {found.writer or 'nobody'}"
     if found.last_audit is not None:
@@ -131,8 +126,7 @@ def status_lines(found: Installation, findings: Sequence[Finding], *, is_each_ta
         yield f"pushed        {kind}: {', '.join(f'{count:,} {state}' for state, count in counts.items())}"
     if found.unseen:
         yield f"pushed        {found.unseen:,} created, but not seen in a shipment yet"
-    for holder in found.pushing.values():
-        yield f"pushing       {holder}"
+    yield from (f"pushing       {holder}" for holder in found.pushing.values())
     for doubt in found.doubts[:SHOWN_DOUBTS]:
         yield f"in doubt      {doubt.kind} {doubt.key}, sent {moment(doubt.sent_at)}"
     if len(found.doubts) > SHOWN_DOUBTS:

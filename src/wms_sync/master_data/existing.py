@@ -244,8 +244,7 @@ def _listed(method: MerchantMethod, result: object) -> list[Row]:
 
 
 def _id(row: Mapping[str, Any], method: MerchantMethod) -> int | None:
-    ids = (identity(row[name]) for name in method.ids if name in row)
-    return next((id_ for id_ in ids if id_), None)  # no object has id 0
+    return next((id_ for name in method.ids if (id_ := identity(row.get(name)))), None)  # no object has id 0
 
 
 def _type(row: Mapping[str, Any], method: MerchantMethod) -> str | None:

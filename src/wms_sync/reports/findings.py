@@ -155,8 +155,7 @@ def _reads(installation: Installation) -> Findings:
     """Yield the warnings of the last reads, and the difference between the clocks."""
     settings, store = installation.settings, installation.store
     warned = store.warnings()
-    for name, (text, since) in warned.items():
-        yield warning(name, text, since=since)
+    yield from (warning(name, text, since=since) for name, (text, since) in warned.items())
     if CLOCKS not in warned and (off := clock_warning(store, settings.clock_tolerance)) is not None:
         yield warning(CLOCKS, off)
     before = store.observation(BEFORE_START)
@@ -184,8 +183,7 @@ def _tables(installation: Installation) -> Findings:
     if installation.unreadable is not None:
         yield lasting_error("tables-unreadable", installation.unreadable, hides_others=True)
     layout = installation.settings.layout
-    for kept in layout.foreign_logs():
-        yield warning("log", log_notice(kept, layout.published), about=kept.name)
+    yield from (warning("log", log_notice(kept, layout.published), about=kept.name) for kept in layout.foreign_logs())
     yield from (warning("omitted", text, about=name) for name, text in installation.not_sent.items())
     failed = (found for found in installation.checks if not found.passed and found.check.name not in SHOWN_ABOVE)
     yield from map(_of_check, failed)
@@ -280,5 +278,4 @@ SOURCES: tuple[Callable[[Installation], Findings], ...] = (
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else "")

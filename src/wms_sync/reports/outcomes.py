@@ -124,8 +124,7 @@ def pushes(installation: Installation) -> Iterator[Finding]:
             is_settled=name not in installation.pushing,
             counts={"doubts": len(alike)},
         )
-    for file in installation.unfinished:
-        yield _of_file(settings, file, moment)
+    yield from (_of_file(settings, file, moment) for file in installation.unfinished)
     for kind in KINDS:
         if kind.name not in installation.pushing:
             yield from _rejects(installation, kind)

@@ -62,8 +62,7 @@ def _kept(settings: Settings) -> Iterator[Path]:
         yield path.resolve()
     url = make_url(settings.database_url)
     if url.get_backend_name() == "sqlite" and url.database:
-        for end in ("", "-wal", "-shm"):
-            yield Path(f"{url.database}{end}").resolve()
+        yield from (Path(f"{url.database}{end}").resolve() for end in ("", "-wal", "-shm"))
 
 
 def rendered(template: str, **values: object) -> str:

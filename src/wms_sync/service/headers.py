@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -164,16 +165,12 @@ def seconds_until(value: str, *, now: datetime | None = None) -> float | None:
     ``now`` is the sender's clock, which may differ from this machine's by hours; None if it is unknown.
     """
     clock = now or datetime.now(UTC)
-    try:
+    with suppress(ValueError):
         seconds = float(value)
-    except ValueError:
-        pass
-    else:
         return max(0.0, seconds - clock.timestamp() if seconds > _LATER_IS_A_TIME else seconds)
-    try:
+    with suppress(ValueError):
         return max(0.0, (http_date(value) - clock).total_seconds())
-    except ValueError:
-        return None
+    return None
 
 
 def http_date(value: str) -> datetime:

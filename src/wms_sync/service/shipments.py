@@ -163,9 +163,8 @@ class ShipmentListing:
         envelope = answer.envelope
         if any(updated_at is not None for updated_at in change_times(answer.body.content).values()):
             return None
-        if not envelope.records and not envelope.has_more:
-            return 0  # whatever the count is: counts may ignore the filter
-        return envelope.count or 1
+        # an empty list is none, whatever its count is: counts may ignore the filter
+        return (envelope.count or 1) if envelope.records or envelope.has_more else 0
 
     def which_of(self, ids: Sequence[int]) -> tuple[frozenset[int], datetime]:
         """Return which of these ids (at most ``IDS_PER_REQUEST``) the service has, and the time of the answer.

@@ -16,8 +16,7 @@ shipment from the slice.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 

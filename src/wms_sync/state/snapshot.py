@@ -164,9 +164,6 @@ def decoded(content: bytes) -> Snapshot:
             [value.astimezone(UTC) for value in values if isinstance(value, datetime)]
     except OverflowError as error:
         raise ValueError(str(error)) from None
-    rows[windows.name] = tuple(  # release 1.0.0 recorded any name in the folder of raw pages as an abandoned window
-        row for row in rows[windows.name] if row["state"] != "abandoned" or is_of_window(flattened_key(row["id"]))
-    )
     keys = [flattened_key(row["id"]) for row in rows[windows.name]]
     keys += [raw_key(row["window_id"], row["file"]) for row in rows[pages.name]]
     if wrong := [key for key in keys if not is_of_window(key)]:

@@ -316,8 +316,7 @@ class BucketFiles:
     def _look(self, folder: str) -> Iterator[tuple[str, int]]:
         pages = self._asked("listed", folder, lambda: list(obstore.list(self._store, prefix=folder)))
         for page in pages:
-            for found in page:
-                yield found["path"], found["size"]
+            yield from ((found["path"], found["size"]) for found in page)
 
     def _asked(self, what: str, key: str, request: Callable[[], T]) -> T:
         """Return the store's answer. An unmet condition, or a missing object on a read, is raised as it is."""

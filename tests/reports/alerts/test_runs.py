@@ -34,8 +34,7 @@ def test_an_alert_about_a_push_holds_no_value_of_a_row(hooked, receiver, kind):
     hooked.run("failed", "Duplicate entry for legal name 'Secret'.", kind, purpose="push retailers")
     hooked.tell()
     [alert] = receiver.taken
-    assert f"push retailers failed: {kind}; the log" in alert["text"]
-    assert "Secret" not in str(alert)
+    assert (f"push retailers failed: {kind}; the log" in alert["text"], "Secret" in str(alert)) == (True, False)
 
 
 BACKFILL = "new:run-backfill_2026-03-01_to_2026-03-08"

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.test_intervals import EPOCH, many, minutes
 from wms_sync.intervals import union

@@ -48,10 +48,14 @@ def changed_in_a_day(bench, sandbox) -> list[int]:
     """These, after a first sync."""
     bench.read()
     let_pass(sandbox.sandbox, changed=CHANGED)
-    held = sandbox.sandbox._store
-    changed: list[int] = held.ids[held.updated > NOW.timestamp() * 1000].tolist()
+    changed = changed_since_now(sandbox)
     assert len(changed) == CHANGED
     return changed
+
+
+def changed_since_now(sandbox) -> list[int]:
+    held = sandbox.sandbox._store
+    return [*map(int, held.ids[held.updated > NOW.timestamp() * 1000])]
 
 
 @pytest.mark.parametrize(
@@ -166,10 +170,7 @@ def test_what_landed_in_a_failed_read_and_again_counts_once(bench, sandbox, sett
     before = len(bench.store.windows("landed"))
     let_pass(sandbox.sandbox, seconds=10_000, changed=34)
     let_pass(sandbox.sandbox, seconds=300, changed=260)
-    held = sandbox.sandbox._store
-    changed: list[int] = held.ids[held.updated > NOW.timestamp() * 1000].tolist()
-
-    oldest: list[str] = []
+    changed, oldest = changed_since_now(sandbox), list[str]()
 
     async def fail_last():
         while len(bench.store.windows("landed")) < before + 4:
@@ -185,9 +186,9 @@ def test_what_landed_in_a_failed_read_and_again_counts_once(bench, sandbox, sett
     sandbox.sandbox.intercept = fail
     with pytest.raises(ServiceFailed):
         bench.read()
-    begun = bench.store.windows("landed", "reading")[before:]
-    lacking = {*changed}.difference(*(bench.landed_ids("landed", "reading", only=window.id) for window in begun))
-    withheld = sorted(lacking) if is_short else []
+    begun = [window.id for window in bench.store.windows("landed", "reading")[before:]]
+    landed = (bench.landed_ids("landed", "reading", only=window) for window in begun)
+    withheld = sorted({*changed}.difference(*landed)) if is_short else []
     sandbox.sandbox.intercept = lambda request: sandbox.sandbox.delete_shipments(
         withheld if asks_for_page(f"{request.url.query}") else []
     )

@@ -129,8 +129,7 @@ def refuse_another_place(settings: Settings) -> None:
 
 def threads(settings: Settings, memory_each: int = 1) -> int:
     """Return the number of threads if each takes ``memory_each`` bytes of ``WMS_MEMORY_LIMIT``."""
-    most = max(LEAST_THREADS, THREADS)
-    return max(1, min(most, memory_bytes(settings.memory_limit) // memory_each))
+    return max(1, min(max(LEAST_THREADS, THREADS), memory_bytes(settings.memory_limit) // memory_each))
 
 
 def _config(settings: Settings, memory_limit: str) -> dict[str, str]:
