@@ -66,8 +66,7 @@ def rows(page: Path) -> Iterator[tuple[list[str], list[str]]]:
     """Each row of each table, behind the head of its table."""
     for text in re.findall(r"(?:^\|.*\n)+", read(page), re.MULTILINE):
         head, _, *lines = ([cell.strip() for cell in line.strip("|\n").split(" | ")] for line in text.splitlines())
-        for line in lines:
-            yield head, line
+        yield from ((head, line) for line in lines)
 
 
 def anchors(page: Path) -> set[str]:

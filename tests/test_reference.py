@@ -111,8 +111,7 @@ def metrics() -> Iterator[str]:
 `service` is the host of `WMS_BASE_URL`. [Monitor](../how-to/monitor.md#metrics) says how to collect or push them.
 """
     source = (ROOT / "src/wms_sync/reports/metrics.py").read_text(encoding="utf-8")
-    for name, text in sorted(re.findall(r'"(wms_sync_\w+)",\s*"([^"]+)"', source)):
-        yield f"- `{name}`: {text}"
+    yield from (f"- `{name}`: {text}" for name, text in sorted(re.findall(r'"(wms_sync_\w+)",\s*"([^"]+)"', source)))
 
 
 PAGES = {REFERENCE / "commands.md": commands, REFERENCE / "tables.md": relations, REFERENCE / "metrics.md": metrics}

@@ -60,8 +60,9 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings, recei
 
     with RunRecords.opened(settings.database_url) as records:
         counts = {"created": 2, "stored_otherwise": 1, "rejected": 4}
-        now = datetime.now(UTC)
-        records.save(RunRecord("pushed", "push retailers", "sensor", now, now, "succeeded", counts=counts))
+        records.save(
+            RunRecord("one", "push retailers", "sensor", ended_at=datetime.now(UTC), outcome="succeeded", counts=counts)
+        )
     assert type_in("maintain").exit_code == 0
     assert {"wms_sync_last_run_created_rows": 3, "wms_sync_last_run_rejected_rows": 4}.items() <= {
         name: value for (name, *labels), value in metrics(settings).items() if labels == ["push retailers"]

@@ -126,15 +126,14 @@ def test_old_and_unfinished_backups_go(settings, backups):
     [old] = backups_in(backups)
     old.rename(backups / "20990101T000000Z")
     shutil.copytree(backups / "20990101T000000Z", backups / ".20260101T000000Z")
-    others = [backups / name for name in ("notes", "20250101T000000Z")]
-    for other in others:
-        other.mkdir()
+    (notes := backups / "notes").mkdir()
+    (other := backups / "20250101T000000Z").mkdir()
     made = [backup(settings, backups) for _ in range(2)]
     assert unfinished_backups_in(backups) == []
     assert backups_in(backups)[2:] == [report.path for report in made]
     last = backup(settings, backups, most=1)
-    assert (backups_in(backups), last.deleted, others[0].exists()) == ([others[1], last.path], 3, True)
-    others[1].rmdir()
+    assert (backups_in(backups), last.deleted, notes.exists()) == ([other, last.path], 3, True)
+    other.rmdir()
     assert verify(settings, backups).damaged == ()
 
 
