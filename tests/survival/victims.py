@@ -130,12 +130,12 @@ class Push(Victim):
         """A service where nothing was created yet; a doubt is settled by both clocks, so its clock is right."""
         server: SandboxServer = test.getfixturevalue("server")
         server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
-        shutil.copytree(test.getfixturevalue("synced_once").data, data)
+        without_creates = shutil.ignore_patterns("state.db*", "creates.jsonl")
+        shutil.copytree(test.getfixturevalue("synced_once").data, data, ignore=without_creates)
         installation = Installation(
             data, server, {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
         )
-        installation.lose_state()
-        installation.layout.creates.write_bytes(b"")
+        installation.runs("restore", "--creates-are-known")
         return installation
 
     def command(self, test: pytest.FixtureRequest, installation: Installation) -> Command:

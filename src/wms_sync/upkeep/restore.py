@@ -137,8 +137,10 @@ def trust_ledger(settings: Settings) -> None:
         lock_of(settings.database_url, settings.layout).hold("restore") as held,
         StateStore.opened(settings.database_url) as opened,
         opened.leased(settings.layout, held) as store,
+        settings.layout.files.held_by(store.lease),
     ):
         store.delete_observation(LEDGER_LACKS)
+        write_snapshot(settings.layout, store)  # else a loss of the state store would bring the doubt back
 
 
 @contextmanager
