@@ -307,7 +307,7 @@ def named_files(layout: Layout, window: Window, landed: Iterable[LandedPage]) ->
 
 
 def journal_damage(layout: Layout, creates: int) -> Iterator[Damage]:
-    """Yield the damage of the journal of creates, which should have at least so many rows."""
+    """Yield the damage of the journal of creates, which should have at least ``creates`` rows."""
 
     def decode(content: bytes) -> None:
         entries, damaged = entries_in(content, CREATES)
