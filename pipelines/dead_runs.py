@@ -55,7 +55,7 @@ OUT_OF_MEMORY = (
 )
 NOT_STARTED = "NotStarted"
 NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster shows why."
-MADE_UP = "This run failed; a newer run of the same job succeeded."
+SUCCEEDED_LATER = "This run failed; a newer run of the same job succeeded."
 
 
 def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
@@ -90,7 +90,7 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
         for record in records.newest(KEPT):
             known = instance.get_run_record_by_id(record.run_id) if record.error_kind == NOT_STARTED else None
             if known is not None and _has_newer_success(instance, known, tags):
-                records.save(replace(record, outcome="succeeded", error=MADE_UP, error_kind=None))
+                records.save(replace(record, outcome="succeeded", error=SUCCEEDED_LATER, error_kind=None))
 
 
 def _has_newer_success(instance: dg.DagsterInstance, known: dg.RunRecord, tags: Mapping[str, str]) -> bool:

@@ -190,7 +190,7 @@ def test_a_postgresql_that_takes_no_writes_is_named(lakes, tmp_path):
 
 
 def test_a_statement_beyond_a_limit_of_postgresql_does_not_look_like_a_lost_session(lake_url):
-    """It fails each time, so nobody should wait for the server."""
+    """It fails each time: waiting for the server does not help."""
     columns = ", ".join(f"c{number} int" for number in range(1601))
     with StateStore.opened(lake_url) as store, store.engine.connect() as connection:
         with pytest.raises(OperationalError, match="1600 columns") as caught:

@@ -84,7 +84,8 @@ def _recover_state(settings: Settings, store: StateStore) -> None:
     restored = store.ledger.take_in(entries)
     # the rows last: their number says that the state store is no longer behind
     if snapshot is not None:
-        is_whole = not damaged and len(store.ledger.all()) >= snapshot.creates  # a push may have added rows since
+        # a push may have added rows since the snapshot
+        is_whole = not damaged and sum(store.ledger.counts().values()) >= snapshot.creates
         if not is_whole or not layout.creates.exists():
             snapshot = _doubting(settings, snapshot, is_whole=is_whole)
         store.snapshots.put_back(snapshot)

@@ -135,7 +135,7 @@ def verify(settings: Settings, folder: Path | None = None) -> Verified:
 
 
 def _verify_own(settings: Settings, store: StateStore) -> Verified:
-    examination, creates = Examination(), len(store.ledger.all())
+    examination, creates = Examination(), sum(store.ledger.counts().values())
     layout = Layout(settings.data_dir, settings.layout.elsewhere or StrictFolder(settings.data_dir))
     found = []
     if is_behind(layout, store):
