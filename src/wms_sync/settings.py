@@ -228,12 +228,11 @@ class Settings(BaseModel):
     def _absolute(cls, value: Path | None) -> Path | None:
         try:
             found = None if value is None else value.expanduser().absolute()
+            str(found).encode()
         except RuntimeError:
             raise ValueError("starts with ~, but the home folder is unknown: write the whole path") from None
         except FileNotFoundError:
             raise ValueError("is relative to the current folder, which was deleted: change to another folder") from None
-        try:
-            str(found).encode()
         except UnicodeEncodeError:
             raise ValueError(
                 "is not UTF-8: rename the folder, or, if its name is right, set LC_ALL=C.UTF-8, because Python does "

@@ -136,14 +136,16 @@ WRONG: dict[str, tuple[str, dict[str, str], str]] = {
     "a port below all": ("sandbox --port -1", {}, "--port"),
     "shipments without end": (f"sandbox --shipments {10**23}", {}, "--shipments"),
     "no recording": ("sandbox --port 0 --replay .", {}, "has no recording"),
+    "a circle of links": ("backup circle", {}, "'circle': the name is not UTF-8, or its links lead in a circle"),
+    "a name that is not UTF-8": ("verify name\udcff", {}, "'name\\udcff': the name is not UTF-8"),
 }
 
 
 @pytest.mark.parametrize(("command", "changes", "named"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_one_clear_message(run, tmp_path, command, changes, named):
+    (tmp_path / "circle").symlink_to("circle")
     ended = run(*command.split(), **changes)
-    prefixes = ("wms-sync:", "wms-sync sandbox:", "Error:")
-    said = [line for line in ended.stderr.splitlines() if line.startswith(prefixes)]
+    said = [line for line in ended.stderr.splitlines() if line.startswith(("wms-sync:", "wms-sync sandbox:", "Error:"))]
     assert (ended.returncode, len(said), named in ended.stderr) == (2, 1, True), ended.stderr
     assert [words for words in ("Traceback", "wr0ng-t0ken") if words in ended.said] == []
     assert not (tmp_path / "data" / "analytics.duckdb").exists()

@@ -38,8 +38,24 @@ from wms_sync.storage.durable import unusable
 logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
-FILE = click.Path(path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class Place(click.Path):
+    """A file or folder whose links do not lead in a circle, and whose name is UTF-8."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path of what was typed."""
+        try:
+            str(Path(value).resolve()).encode()
+        except (RuntimeError, UnicodeEncodeError):
+            self.fail(f"{value!a}: the name is not UTF-8, or its links lead in a circle.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = Place(path_type=Path)
+FOLDER = Place(file_okay=False, path_type=Path)
 FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 PROGRAM = "wms-sync"

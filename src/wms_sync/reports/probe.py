@@ -308,10 +308,6 @@ def _refusals(service: _Service) -> Seen:
     return True, "a filter on an unknown field is ignored"
 
 
-def _announced(service: _Service) -> Seen:
-    return _named(service.announced)
-
-
 def _named(names: Iterable[str]) -> Seen:
     """Return the names, if there are any, as something odd."""
     found = sorted({*names})
@@ -492,7 +488,7 @@ HABITS: tuple[tuple[str, Callable[[_Service], Seen], Verdict, str, str, str], ..
         "sends the version that is set",
         "WMS_API_VERSION",
     ),
-    ("announcements", _announced, "warns", "9: open", "reports them", "WMS_API_VERSION"),
+    ("announcements", lambda service: _named(service.announced), "warns", "9: open", "reports them", "WMS_API_VERSION"),
 )
 """Name, function, verdict if it is odd, what the specification says, what wms-sync then does, and the setting."""
 

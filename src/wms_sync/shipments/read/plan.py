@@ -103,10 +103,6 @@ class UnfinishedBackfill(Struct, frozen=True):
     until: datetime
     began_at: datetime
 
-    def has_all_landed(self, windows: Sequence[Window]) -> bool:
-        """Return whether these windows cover the whole range of the backfill."""
-        return not subtract(interval(self.start, self.until), (window.interval for window in windows))
-
 
 def unfinished_backfill(store: StateStore, asked: Interval) -> UnfinishedBackfill | None:
     """Return the unfinished backfill of the same range, unless it was started more than ``RESUME_WITHIN`` ago."""

@@ -147,7 +147,7 @@ class Reading:
         """
         before = plan.unfinished_backfill(self._store, asked)
         landed = self._landed_before(needed, before.began_at if before else EARLIEST)
-        if before is not None and not before.has_all_landed(landed):
+        if before and plan.find_gaps(before.start, before.until, (window.interval for window in landed)):
             self._notes.append(
                 f"resumes the backfill of {moment(before.began_at)}, which was interrupted: "
                 f"{count_of(len(landed), 'window is', 'windows are')} on disk and not read again"

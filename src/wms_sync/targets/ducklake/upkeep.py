@@ -59,7 +59,9 @@ def maintain(settings: Settings, lease: Lease, keep: timedelta) -> Maintained:
     before = LakeCatalogue(lease.engine).tables()
     with explained(), closing(opened_for_writing(settings, lease)) as connection:
         changed = put_together(settings, connection, lease, _worthwhile)
-        changed |= put_together(settings, connection, lease, _still_too_many)
+        changed |= put_together(
+            settings, connection, lease, lambda table: EVERYTHING if table.files > MANY_FILES else ()
+        )
         deleted = delete_replaced(settings, connection, lease, keep)
     return Maintained(len(changed), _files(before), _files(LakeCatalogue(lease.engine).tables()), deleted)
 
@@ -86,10 +88,6 @@ def everything(table: StoredTable) -> Sequence[str]:
 
 def _worthwhile(table: StoredTable) -> Sequence[str]:
     return WORTHWHILE if table.data_bytes >= LARGE and table.files > 1 else everything(table)
-
-
-def _still_too_many(table: StoredTable) -> Sequence[str]:
-    return EVERYTHING if table.files > MANY_FILES else ()
 
 
 def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, lease: Lease, keep: timedelta) -> int:
