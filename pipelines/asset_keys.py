@@ -2,7 +2,7 @@
 
 One Dagster can have a code location for each of several instances of the service. Its catalogue identifies an asset by
 its key alone, so `WMS_INSTANCE`, if it is set, is the first part of each key. The code location must have the same name
-as the instance, because that name identifies the instance's runs.
+as the instance, or the name `wms-sync`, because that name identifies its runs.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from wms_sync.settings import Settings
+from wms_sync.settings import LOCATION, Settings
 
 RAW = "raw"
-LOCATION = "dagster/code_location"
+LOCATION_TAG = "dagster/code_location"
 """Dagster's tag for the code location of a run that it launched."""
 
 
@@ -34,5 +34,5 @@ def days(settings: Settings) -> dg.AssetKey:
 
 
 def location_tags(settings: Settings) -> Mapping[str, str]:
-    """Return the tags of runs that Dagster launched from this code location; none if the instance has no name."""
-    return {LOCATION: settings.instance} if settings.instance else {}
+    """Return the tags of runs that Dagster launched from this code location."""
+    return {LOCATION_TAG: settings.instance or LOCATION}

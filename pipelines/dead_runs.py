@@ -1,7 +1,7 @@
 """Find runs that ended without a record: mark them as failed in Dagster, and record the cause for alerts.
 
 A run normally records its own end. The exceptions are runs that were killed, canceled between two attempts, or failed
-before their first step. A run that Dagster launches is a child process of its code server, which logs how the process
+outside of their steps. A run that Dagster launches is a child process of its code server, which logs how the process
 ends. If the code server was killed too, nothing logs the end, and Dagster's default launcher has no health check.
 
 Not every run has a record if it succeeds, such as a plan. So a failure recorded here ends when Dagster has a newer run
@@ -54,7 +54,7 @@ OUT_OF_MEMORY = (
     "WMS_MAX_PARALLEL_REQUESTS."
 )
 NOT_STARTED = "NotStarted"
-NO_STEP = "The run failed before it read, loaded or sent anything; its log in Dagster shows why."
+NO_STEP = "The run failed outside of its steps; its log in Dagster shows why."
 SUCCEEDED_LATER = "This run failed; a newer run of the same job succeeded."
 
 
@@ -82,11 +82,13 @@ def settle(instance: dg.DagsterInstance, settings: Settings) -> None:
         since = max(now - LATELY, records.kept_since())
         failed = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], created_after=since, tags=tags)
         for run in instance.get_runs(failed, limit=NEWEST):
-            if records.of(run.run_id) is None and UNRECORDED not in run.tags:
+            before = records.of(run.run_id)
+            if UNRECORDED not in run.tags and (before is None or before.outcome == "read"):
                 error = _end_of_process(instance, run.run_id) or NO_STEP
                 by_hand = "materialising assets" if run.job_name.startswith("__") else run.job_name
                 purpose, source = PURPOSES.get(run.job_name, by_hand), source_of(run.tags)
-                records.save(RunRecord(run.run_id, purpose, source, now, now, "failed", error, NOT_STARTED))
+                record = before or RunRecord(run.run_id, purpose, source, now)
+                records.save(replace(record, ended_at=now, outcome="failed", error=error, error_kind=NOT_STARTED))
         for record in records.newest(KEPT):
             known = instance.get_run_record_by_id(record.run_id) if record.error_kind == NOT_STARTED else None
             if known is not None and _has_newer_success(instance, known, tags):

@@ -69,7 +69,7 @@ class RunResource:
                 watcher=PlainLines(context.log.info, line),
                 transport=self.transport,
             )
-        is_night = run.tags.get(SCHEDULE) == NIGHTLY
+        is_night, is_retried = run.tags.get(SCHEDULE) == NIGHTLY, False
         pause = next(iter(self.pauses[context.retry_number :]), None) if is_night else None
         self._run.retry_after = pause
         with logging_to(context.log):
@@ -77,13 +77,15 @@ class RunResource:
                 yield self._run
             except Exception as error:
                 known = error if isinstance(error, WmsSyncError) else unusable(error)
-                if pause is not None and mends_by_waiting(type(known).__name__):
+                is_retried = pause is not None and mends_by_waiting(type(known).__name__)
+                if pause is not None and is_retried:
                     raise dg.RetryRequested(len(self.pauses), pause.total_seconds()) from known
                 if known is None:
                     raise
                 raise dg.Failure(str(known), allow_retries=False) from known
             finally:
-                _end(context, self._run.summary)
+                if self._run.summary is not None or not is_retried:
+                    _end(context, self._run.summary)
 
     @contextmanager
     def recording(self, purpose: str, context: Context) -> Iterator[Recording]:

@@ -16,8 +16,7 @@ import pytest
 import yaml
 
 from wms_sync.cli.main import main
-from wms_sync.cli.ui import LOCATION
-from wms_sync.settings import Settings
+from wms_sync.settings import LOCATION, Settings
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

@@ -247,7 +247,7 @@ class Recording:
 
 
 def summary(record: RunRecord) -> str:
-    """Return what a run did as one line, or has done if a read was its last phase: the tables are loaded afterwards.
+    """Return what a run did as one line.
 
     `sync succeeded: 5,000 shipments read, 81,234 rows merged, 0 quarantined; read 5.6 s, load 7.1 s; data as of
     2026-03-01 02:00:03 UTC`. Other counts are left out if they are zero or in ``DETAILS``.
@@ -258,10 +258,9 @@ def summary(record: RunRecord) -> str:
         if name in ALWAYS_SHOWN or (count > 0 and name not in DETAILS)
     ]
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in record.phases.items())
-    reaches = f"data as of {moment(record.data_as_of)}" if record.data_as_of else "no data yet"
-    was_read = record.outcome == "succeeded" and [*record.phases] == ["read"]
-    did, reaches = ("read", "not in the tables yet") if was_read else (record.outcome, reaches)
-    return f"{record.purpose} {did}: {'; '.join(part for part in (', '.join(parts), took, reaches) if part)}"
+    as_of = f"data as of {moment(record.data_as_of)}" if record.data_as_of else "no data yet"
+    reaches = "not in the tables yet" if record.outcome == "read" else as_of
+    return f"{record.purpose} {record.outcome}: {'; '.join(filter(None, (', '.join(parts), took, reaches)))}"
 
 
 def _in_words(name: str) -> tuple[str, str]:

@@ -234,9 +234,9 @@ class Operation:
 
     def _end(self) -> Ended:
         refreshed = self.refreshed
-        if refreshed is None or refreshed.published:
-            return SUCCEEDED
-        return Ended("failed", refreshed.refusal, NotPublished.__name__)
+        if refreshed is not None and not refreshed.published:
+            return Ended("failed", refreshed.refusal, NotPublished.__name__)
+        return Ended("read") if refreshed is None and self.read is not None else SUCCEEDED
 
 
 def push(

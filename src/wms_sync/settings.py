@@ -40,6 +40,8 @@ from wms_sync.timezones import (
 )
 
 PREFIX = "WMS_"
+LOCATION = "wms-sync"
+"""The name of Dagster's code location, as in ``workspace.yaml`` and ``deploy``, unless WMS_INSTANCE names it."""
 ENV_FILE = ".env"
 EARLIEST = date(1970, 1, 1)
 LONGEST_OVERLAP_SECONDS = 366 * 86_400

@@ -14,6 +14,8 @@ from wms_sync.state.run_records import KILLED, KILLED_KIND, RunRecord, RunRecord
 from wms_sync_pipelines import definitions, jobs
 from wms_sync_pipelines.dead_runs import NO_STEP, NOT_STARTED, settle
 
+HERE = {"dagster/code_location": "wms-sync"}
+
 
 @pytest.fixture
 def records(settings: Settings) -> Iterator[RunRecords]:
@@ -24,8 +26,12 @@ def records(settings: Settings) -> Iterator[RunRecords]:
 @pytest.fixture
 def begun(settings: Settings, instance: dg.DagsterInstance):
     """A run of the tables that Dagster has started."""
-    job = definitions.build(settings).resolve_job_def(jobs.REBUILD_TABLES)
-    return partial(instance.create_run_for_job, job, status=dg.DagsterRunStatus.STARTED)
+    return partial(
+        instance.create_run_for_job,
+        definitions.build(settings).resolve_job_def(jobs.REBUILD_TABLES),
+        status=dg.DagsterRunStatus.STARTED,
+        tags=HERE,
+    )
 
 
 def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance, records):
@@ -34,7 +40,7 @@ def test_a_run_without_a_record_alerts_once(receiver, make_settings, instance, r
     kept = state.rename(state.with_suffix(".away"))
     state.mkdir()
     job = definitions.build(settings).resolve_job_def(jobs.NIGHTLY_SYNC)
-    job.execute_in_process(instance=instance, raise_on_error=False)
+    job.execute_in_process(instance=instance, raise_on_error=False, tags=HERE)
     state.rmdir()
     kept.rename(state)
     settle(instance, settings)
@@ -56,6 +62,12 @@ ENDS: dict[str, tuple[dict[str, Any], dict[str, str], Callable[..., object], lis
         {"dagster/code_location": "south"},
         lambda instance, run: instance.report_run_failed(run, CANNOT_LOAD),
         [],
+    ),
+    "between its steps": (
+        {"purpose": "sync", "outcome": "read"},
+        {},
+        lambda instance, run: instance.report_run_failed(run, CANNOT_LOAD),
+        [("sync", "failed", NOT_STARTED, NO_STEP)],
     ),
     "by itself": (
         {"purpose": "rebuild by hand", "outcome": "failed", "error": "The disk is full.", "error_kind": "NoRoom"},
@@ -86,14 +98,14 @@ ENDS: dict[str, tuple[dict[str, Any], dict[str, str], Callable[..., object], lis
 
 
 @pytest.mark.parametrize(("record", "tags", "ends", "recorded"), ENDS.values(), ids=ENDS)
-def test_how_a_run_ended_is_recorded_once(make_settings, instance, records, begun, record, tags, ends, recorded):
+def test_how_a_run_ended_is_recorded_once(settings, instance, records, begun, record, tags, ends, recorded):
     """What the code server writes of a killed one is in `test_dagster_ui`."""
-    run = begun(tags={"dagster/code_location": "north"} | tags)
+    run = begun(tags=HERE | tags)
     if record:
         records.save(RunRecord(**({"run_id": run.run_id, "source": "ui"} | record)))
     ends(instance, run)
     for _ in range(2):
-        settle(instance, make_settings(instance="north"))
+        settle(instance, settings)
     found = records.newest(9)
     assert [(one.purpose, one.outcome, one.error_kind, one.due_at) for one in found] == [
         (*end[:3], None) for end in recorded
@@ -126,8 +138,8 @@ def test_a_run_of_a_dead_code_server_is_marked(settings, instance, records, begu
 def test_a_newer_success_of_the_job_ends_a_failure(settings, instance, records, begun, job):
     """A backfill records its days as its purpose, and a plan has no record: neither ended it."""
     defined = definitions.build(settings)
-    failed = instance.create_run_for_job(defined.resolve_job_def(job), status=dg.DagsterRunStatus.STARTED)
-    instance.report_run_failed(failed, CANNOT_LOAD)
+    began = partial(instance.create_run_for_job, defined.resolve_job_def(job), tags=HERE)
+    instance.report_run_failed(began(status=dg.DagsterRunStatus.STARTED), CANNOT_LOAD)
     begun(status=dg.DagsterRunStatus.SUCCESS)
 
     def found() -> list[tuple[str, object]]:
@@ -135,5 +147,5 @@ def test_a_newer_success_of_the_job_ends_a_failure(settings, instance, records, 
         return [(record.outcome, record.error_kind) for record in records.newest(9)]
 
     assert found() == [("failed", NOT_STARTED)], "a run of another job"
-    instance.create_run_for_job(defined.resolve_job_def(job), status=dg.DagsterRunStatus.SUCCESS)
+    began(status=dg.DagsterRunStatus.SUCCESS)
     assert found() == found() == [("succeeded", None)]

@@ -31,14 +31,12 @@ from wms_sync.errors import SettingsError, WmsSyncError, lacks
 from wms_sync.interrupts import sigterm_interrupts
 from wms_sync.layout import Layout
 from wms_sync.master_data.kinds import SAMPLES
-from wms_sync.settings import PREFIX, Settings
+from wms_sync.settings import LOCATION, PREFIX, Settings
 
 LAST_PORT, COUNT = 65_535, click.IntRange(0, 99_999_999)
 SHIPMENTS, SEED, DAYS = 5000, 7, 30
 SANDBOX_FOLDER = Path("data/ui-sandbox")
 HOST = "127.0.0.1"
-LOCATION = "wms-sync"
-"""The code location, as in ``workspace.yaml`` and ``deploy``, unless WMS_INSTANCE names it."""
 LOG = "wms-sync-ui.log"
 POLL_SECONDS, STOP_SECONDS = 0.2, 90
 TOKEN = "sandbox-token"  # noqa: S105 - token of the sandbox, which has made-up data
@@ -85,7 +83,8 @@ def serve(settings: Settings, port: int) -> int:
     if _accepts(port):
         raise SettingsError(
             f"Another program listens on {HOST}:{port}, most likely another UI. Nothing was started. "
-            f"Open http://{HOST}:{port}, or choose another port: {command()} ui --port {port + 1}"
+            f"Open http://{HOST}:{port}, or end that program, or, if it is none of wms-sync, choose another port: "
+            f"{command()} ui --port {port + 1}"
         )
     if settings.base_url is None:
         with on_sandbox(port) as (environment, folder):

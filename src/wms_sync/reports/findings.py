@@ -137,7 +137,7 @@ def _freshness(installation: Installation) -> Findings:
     if reaches is None or moment - reaches <= limit:
         return
     hours = round((moment - reaches) / timedelta(hours=1))
-    undecided = {"running", "interrupted"}
+    undecided = {"running", "interrupted", "read"}
     syncs = (run.outcome for run in installation.runs if run.group == SYNC and run.outcome not in undecided)
     is_failing = next(syncs, "succeeded") != "succeeded"
     pause = longest_pause(settings.schedule_cron, settings.schedule_timezone, moment) if is_failing else timedelta()

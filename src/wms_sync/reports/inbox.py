@@ -136,14 +136,17 @@ def _newest(connection: duckdb.DuckDBPyConnection) -> str:
 
 
 def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
-    """Return the windows whose whole time has been read again since. Rows about their pages are obsolete."""
+    """Return the windows whose whole time, or whose undated shipments, have been read again since.
+
+    Rows about their pages are obsolete.
+    """
     known = {window.id: window for window in store.windows()} if windows else {}
-    complete = [window for window in known.values() if window.state in COMPLETE_STATES and window.covers_time]
+    complete = [window for window in known.values() if window.state in COMPLETE_STATES]
     return frozenset(window for window in windows if window in known and _is_read_again(known[window], complete))
 
 
 def _is_read_again(window: Window, complete: Sequence[Window]) -> bool:
-    later = [
-        other.interval for other in complete if window.landed_at is not None and other.started_at > window.landed_at
-    ]
-    return window.covers_time and not subtract((window.interval,), later)
+    later = [other for other in complete if window.landed_at is not None and other.started_at > window.landed_at]
+    if not window.covers_time:
+        return window.reason == "undated" and any(other.reason == "undated" for other in later)
+    return not subtract((window.interval,), (other.interval for other in later if other.covers_time))

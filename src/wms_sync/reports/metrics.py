@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from wms_sync.errors import WmsSyncError
 from wms_sync.reports.finding import Finding, open_findings
 from wms_sync.reports.installation import Installation, LastAudit
-from wms_sync.state.run_records import RunRecord
+from wms_sync.state.run_records import SYNC, RunRecord
 from wms_sync.storage.durable import make_private, put_in_place, share_with_group, write_synced
 from wms_sync.targets.target import target_of
 
@@ -33,6 +33,7 @@ LAST_RUN = (
     (("rejected",), "wms_sync_last_run_rejected_rows", "Rows that the last push rejected."),
 )
 """The counts of a run's record that become a metric as their sum: their names, that of the metric, and its help."""
+GOOD = frozenset({"read", "succeeded"})
 
 
 def write_metrics(installation: Installation, findings: Sequence[Finding]) -> None:
@@ -62,7 +63,12 @@ def write_metrics(installation: Installation, findings: Sequence[Finding]) -> No
 
 
 def _of_runs(runs: Sequence[RunRecord]) -> Sequence[Metric]:
-    ended = [(run, run.ended_at.timestamp()) for run in reversed(runs) if run.ended_at is not None]
+    ended = [
+        (run, run.ended_at.timestamp())
+        for run in reversed(runs)
+        # a sync that has only read has not ended; what a backfill read, another run loads
+        if run.ended_at is not None and (run.outcome != "read" or run.purpose != SYNC)
+    ]
     last = {run.group: run for run, _ in ended}
     counted: list[Metric] = [
         (
@@ -88,13 +94,13 @@ def _of_runs(runs: Sequence[RunRecord]) -> Sequence[Metric]:
             "wms_sync_last_success_timestamp_seconds",
             "When the last successful run of each kind ended.",
             ("run",),
-            {(run.group,): at for run, at in ended if run.outcome == "succeeded"},
+            {(run.group,): at for run, at in ended if run.outcome in GOOD},
         ),
         (
             "wms_sync_last_run_success",
             "Whether the last run of each kind succeeded (1) or not (0).",
             ("run",),
-            {(kind,): run.outcome == "succeeded" for kind, run in last.items()},
+            {(kind,): run.outcome in GOOD for kind, run in last.items()},
         ),
         (
             "wms_sync_last_run_duration_seconds",

@@ -24,7 +24,7 @@ from wms_sync.shipments.read.shortfall import ReadIncomplete
 from wms_sync.state.errors import StateSilent
 from wms_sync.state.ledger import LEDGER_LACKS, PushedFile, creates_since
 from wms_sync.state.reported import fingerprint
-from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, RunRecord
+from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.storage.files import FilesUnavailable
 
 PASSING = frozenset(
@@ -42,13 +42,13 @@ EXPLAINED_WITHIN = timedelta(minutes=1)
 def of_runs(runs: Sequence[RunRecord], moment: datetime) -> Iterator[Finding]:
     """Yield a finding for each purpose whose newest run failed, waits for its next attempt, or was interrupted.
 
-    A run that waits or was interrupted counts only if the newest run that ended by itself did not fail. ``runs`` are
-    sorted newest first.
+    A run that waits or was interrupted counts only if the newest run that ended by itself did not fail; a run that has
+    only read counts once a newer one has loaded. ``runs`` are sorted newest first.
     """
     done: set[str] = set()
     undecided: dict[str, RunRecord] = {}
     for run in runs:
-        if run.outcome == "running" or run.purpose in done:
+        if run.outcome == "running" or run.purpose in done or (run.outcome == "read" and LOADING not in done):
             continue
         if run.outcome in {"interrupted", "waiting"}:
             undecided.setdefault(run.purpose, run)
@@ -88,9 +88,11 @@ def failed_run(run: RunRecord, runs: Sequence[RunRecord], moment: datetime) -> F
         severity="error" if run.due_at is None else "warning",
         text=f"{run.purpose} failed: {cause}",
         what_to_do=(
-            "The next run continues where this one stopped."
-            if run.due_at is None
-            else f"The next attempt begins at {minute(run.due_at)}."
+            f"The next attempt begins at {minute(run.due_at)}."
+            if run.due_at is not None
+            else "The next run continues where this one stopped."
+            if run.purpose in {SYNC, LOADING}
+            else "Run it again: it continues where it stopped."
         ),
         detail=f"{said if quotes else ''} ({run.source}, {minute(run.started_at)})".strip(),
         since=failing[-1].started_at if failing else run.started_at,

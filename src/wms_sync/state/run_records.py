@@ -23,7 +23,8 @@ from wms_sync.state.holder import WRITER
 from wms_sync.state.lock import lock_of
 from wms_sync.state.schema import migrations_table, runs
 
-Outcome = Literal["running", "waiting", "succeeded", "failed", "interrupted"]
+Outcome = Literal["running", "waiting", "read", "succeeded", "failed", "interrupted"]
+"""The outcome of a run that has only read is ``read``: the same run, or a later one, loads what it read."""
 KEPT = 400
 OVERDUE_AFTER = timedelta(minutes=10)
 """How long after the time of its next attempt a run that waits counts as killed, if it could have the lock."""

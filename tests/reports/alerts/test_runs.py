@@ -62,6 +62,13 @@ STORIES: dict[str, Story] = {
         (ran(*WRONG, purpose="push retailers"), 0, f"{BACKFILL} new:run-loading_the_tables new:run-push_retailers"),
         (ran("succeeded"), 0, "ended:run-loading_the_tables"),
     ],
+    "what is read counts once it is loaded": [
+        (ran(*WRONG), None, ""),
+        (ran(*WRONG, purpose="loading the tables"), 0, "new:run-loading_the_tables new:run-sync"),
+        (ran("read", purpose="backfill 2026-03-01 to 2026-03-08"), 0, ""),
+        (ran("read"), 0, ""),
+        (ran("succeeded", purpose="loading the tables"), 0, "ended:run-loading_the_tables ended:run-sync"),
+    ],
     "an interrupt is no failure and no end of one": [
         (ran(*INTERRUPT), 0, ""),
         (ran(*WRONG), 0, "new:run-sync"),
