@@ -43,7 +43,7 @@ select
     count(is_on_time) filter (where what = 'due') as shipments_due, -- Number of shipments with this ship-by date that can be judged (is_on_time is true or false)
     count(*) filter (where what = 'due' and is_on_time) as shipments_on_time, -- Number of them that were shipped by that day
     count(*) filter (where what = 'shipped') as shipments_shipped, -- Number of shipped shipments
-    (sum(units_shipped) filter (where what = 'shipped'))::decimal(18, 4) as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
+    sum(units_shipped) filter (where what = 'shipped') as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
     coalesce(sum(packages) filter (where what = 'shipped'), 0)::bigint as packages, -- Number of packages
     sum(cost) filter (where what = 'shipped') as cost -- Amount charged by the carrier; no currency is sent. Null if the service sent none. For a package its part of the shipment's, by billed weight, or equal parts if a weight is missing
 from happened

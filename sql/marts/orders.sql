@@ -10,14 +10,14 @@ with items as (
         order_id,
         count(*) as order_lines,
         count(distinct sku) as skus,
-        sum(qty_ordered)::decimal(18, 4) as units,
-        sum(qty_allocated)::decimal(18, 4) as units_reserved,
-        sum(qty_picked)::decimal(18, 4) as units_picked,
-        sum(qty_shipped)::decimal(18, 4) as units_shipped,
-        sum(qty_canceled)::decimal(18, 4) as units_canceled,
-        sum(qty_backordered)::decimal(18, 4) as units_backordered,
+        sum(qty_ordered) as units,
+        sum(qty_allocated) as units_reserved,
+        sum(qty_picked) as units_picked,
+        sum(qty_shipped) as units_shipped,
+        sum(qty_canceled) as units_canceled,
+        sum(qty_backordered) as units_backordered,
         count(*) filter (where qty_ordered is null or qty_shipped is null) as lines_without_units,
-        bool_and(qty_shipped >= qty_ordered - coalesce(qty_canceled, 0)) as is_all_shipped,
+        bool_and(qty_shipped >= qty_ordered::decimal(38, 4) - coalesce(qty_canceled, 0)) as is_all_shipped,
         bool_or(qty_ordered > coalesce(qty_canceled, 0)) as is_owed
     from main.order_items
     group by order_id

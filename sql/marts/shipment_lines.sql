@@ -7,7 +7,7 @@ with reserved as (
     select
         shipment_id,
         shipment_item_id,
-        sum(quantity)::decimal(18, 4) as units_reserved
+        sum(quantity) as units_reserved
     from main.shipment_item_reservations
     group by shipment_id, shipment_item_id
 )
@@ -36,11 +36,11 @@ select
     items.qty_canceled as units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
     case
         when shipments.packed_at is not null and items.quantity is not null and items.qty_picked is not null
-            then greatest(items.quantity - coalesce(items.qty_canceled, 0) - items.qty_picked, 0)
+            then greatest(items.quantity::decimal(38, 4) - coalesce(items.qty_canceled, 0) - items.qty_picked, 0)
     end as units_picked_short, -- Quantity of a packed shipment that was not canceled and not picked, in pieces; null if a quantity is missing
     case
         when shipments.is_shipped and items.quantity is not null and items.qty_shipped is not null
-            then greatest(items.quantity - coalesce(items.qty_canceled, 0) - items.qty_shipped, 0)
+            then greatest(items.quantity::decimal(38, 4) - coalesce(items.qty_canceled, 0) - items.qty_shipped, 0)
     end as units_shipped_short -- Quantity of a shipped shipment that was not canceled and not shipped, in pieces; null if a quantity is missing
 from main.shipment_items as items
 left join marts.shipments on items.shipment_id = shipments.shipment_id

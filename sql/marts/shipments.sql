@@ -43,10 +43,10 @@ items as (
         items.shipment_id,
         count(*) as shipment_lines,
         count(distinct items.sku) as skus,
-        sum(items.quantity)::decimal(18, 4) as units,
-        sum(items.qty_picked)::decimal(18, 4) as units_picked,
-        sum(items.qty_shipped)::decimal(18, 4) as units_shipped,
-        sum(items.qty_canceled)::decimal(18, 4) as units_canceled,
+        sum(items.quantity) as units,
+        sum(items.qty_picked) as units_picked,
+        sum(items.qty_shipped) as units_shipped,
+        sum(items.qty_canceled) as units_canceled,
         string_agg(distinct products.goods_type, ', ' order by products.goods_type) as goods_types
     from main.shipment_items as items
     left join main.products on items.product_id = products.id
@@ -68,7 +68,7 @@ packed as (
 used as (
     select
         shipment_id,
-        sum(packaging_units)::decimal(18, 4) as packaging_units
+        sum(packaging_units) as packaging_units
     from marts.packaging
     group by shipment_id
 ),

@@ -33,7 +33,7 @@ FAULTS = (
     ),
     Fault(
         "what a window omits is emptied in the tables",
-        ("What a window was not sent changes nothing stored",),
+        ("A kind that a window was not sent changes nothing stored",),
         "src/wms_sync/shipments/load/merge.py",
         "        filling.keep_stored(batch)  # before the rows are replaced\n",
         "",

@@ -90,6 +90,7 @@ def test_rejected_rows_push_once_they_are_corrected(desk):
         ("sku,name,weight.value", ('A,Mug,"0,5"', "B,Cup,1.234")),
         ("sku,name,barcodes", ("100.0,Mug,", "101.0,Cup,")),
         ("sku,name,barcodes", ("A,Mug,12.0", "B,Cup,13.0")),
+        ("sku,name,export.hs_base_code", ("A,Mug,691200.0", "B,Cup,691300.0")),
     ],
 )
 def test_rejected_rows_stay_rejected_without_the_other_rows(desk, first, rows):

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 
-from tests.bench import queried
+from tests.bench import let_pass, queried
+from tests.shipments.read.test_undated import undate
 from wms_sync.reports.findings import acknowledgeable, findings_of
 from wms_sync.reports.inbox import InboxEntry
 from wms_sync.reports.installation import read_installation
@@ -23,6 +24,23 @@ def spoil(page, gift, id_=None):
         if id_ in {None, shipment["id"]}:
             shipment |= {"is_international": {"perhaps": shipment["id"]}, "gift_wrap": gift}
     return page
+
+
+def spoil_undated(page):
+    """An order of shipments without a time of change has no id."""
+    is_undated = not any(shipment.get("updated_at", "unknown") for shipment in page["collection"])
+    for order in page["included"].get("Order", ())[: int(is_undated)]:
+        order["id"] = None
+    return page
+
+
+def test_what_is_left_out_of_undated_shipments_counts_once(bench, sandbox):
+    undate(sandbox, range(50, 60))
+    sandbox.sandbox.rewrite = spoil_undated
+    for _ in range(2):
+        bench.sync()
+        let_pass(sandbox.sandbox, seconds=3600)
+    assert [entry.rows for entry in entries(bench)] == [1]
 
 
 @pytest.mark.proof

@@ -200,6 +200,9 @@ ODD: dict[str, Odd] = {
     "the filter for null is ignored": Odd(
         sets(field_treatment=Ignores(filters="null")), {"filter: null": (WARNS, "ignored")}
     ),
+    "the filter on updated_at is ignored": Odd(
+        sets(field_treatment=Ignores(filters="updated_at{g")), {"counts: filter": (WARNS, "is counted")}
+    ),
     "filters on ids are ignored": Odd(sets(field_treatment=Ignores(filters="id{")), {"filter: ids": (WARNS, "id{gt")}),
     "filters on ids are refused": Odd(
         refuses(lambda request: filters(request).startswith("id{")), {"filter: ids": (WARNS, "400")}

@@ -39,6 +39,21 @@ logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
 
+FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
+PROGRAM = "wms-sync"
+COLOURS = {"error": "red", "warning": "yellow"}
+"""The colours of findings, by the label of their lines."""
+INDENT = 14
+"""The columns of a label."""
+AS_THEY_ARE = (date, datetime, Decimal)
+"""Types of values that are printed as Python writes them."""
+STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
+"""The standard streams, in the order of their descriptors."""
+
+_COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that a terminal interprets instead of showing: control characters, and characters that reorder a line."""
+
 
 class Place(click.Path):
     """A file or folder whose links do not lead in a circle, and whose name is UTF-8."""
@@ -56,20 +71,6 @@ class Place(click.Path):
 
 FILE = Place(path_type=Path)
 FOLDER = Place(file_okay=False, path_type=Path)
-FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
-PROGRAM = "wms-sync"
-COLOURS = {"error": "red", "warning": "yellow"}
-"""The colours of findings, by the label of their lines."""
-INDENT = 14
-"""The columns of a label."""
-AS_THEY_ARE = (date, datetime, Decimal)
-"""Types of values that are printed as Python writes them."""
-STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
-"""The standard streams, in the order of their descriptors."""
-
-_COMMANDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that a terminal interprets instead of showing: control characters, and characters that reorder a line."""
 
 
 def exits_with_code(command: Callable[..., int | None]) -> Callable[..., NoReturn]:

@@ -36,7 +36,7 @@ from wms_sync.master_data.kind import (
     read_header,
 )
 from wms_sync.master_data.records import Record, Reference, duplicate_keys, parents_first, put
-from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, became_numbers
+from wms_sync.master_data.suspicions import BARCODE, BECAME_NUMBERS, CODE, HS_CODE, became_numbers
 
 _GUESS = (
     "The file is not UTF-8 and was read as Windows-1252: check that letters with accents are right, or save it as 'CSV "
@@ -124,7 +124,7 @@ class _Checker:
         self._became_numbers = {
             placed
             for placed, cells in texts.items()
-            if placed.column.cell.holds in {CODE, BARCODE}
+            if placed.column.cell.holds in {CODE, BARCODE, HS_CODE}
             and became_numbers(cells[cells != ""].tolist(), enough=1 if is_rejects else 2)
         }
         numbers = [cells for placed, cells in texts.items() if placed.column.cell.type == NUMBER]

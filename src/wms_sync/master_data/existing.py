@@ -109,7 +109,11 @@ def read_existing(
             other: {key for key in keys if not (found := things.get((other, key))) or found[0].id is None}
             for other, keys in named.items()
         }
-        open_own = {key for key, entry in entries.items() if _is_open(entry)}
+        open_own = {
+            key
+            for key, entry in entries.items()
+            if entry.state in UNSURE or (entry.state in PRESENT and entry.remote_id is None)
+        }
         if lacking is not None and not checked.kind.is_unique:
             open_own |= own - {key for key, entry in entries.items() if entry.state in PRESENT}
         _look_up(lookup, {**unknown, type_: unknown.get(type_, set()) - own | open_own}, things)
@@ -146,10 +150,6 @@ def _named(checked: CheckedFile) -> Keys:
             if not reference.by_id:
                 named.setdefault(reference.kind, set()).update(reference.keys)
     return named
-
-
-def _is_open(entry: Entry) -> bool:
-    return entry.state in UNSURE or (entry.state in PRESENT and entry.remote_id is None)
 
 
 def _in_shipments(target: Target, wanted: Keys) -> Things:

@@ -147,6 +147,9 @@ def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:
 
 def _is_read_again(window: Window, complete: Sequence[Window]) -> bool:
     later = [other for other in complete if window.landed_at is not None and other.started_at > window.landed_at]
-    if not window.covers_time:
-        return window.reason == "undated" and any(other.reason == "undated" for other in later)
-    return not subtract((window.interval,), (other.interval for other in later if other.covers_time))
+    return (
+        any(other.reason == "undated" for other in later)
+        if window.reason == "undated"
+        else window.covers_time
+        and not subtract((window.interval,), (other.interval for other in later if other.covers_time))
+    )

@@ -184,12 +184,12 @@ class ShipmentListing:
         return found, answer.served_at
 
     def counts_by_filter(self) -> bool:
-        """Return False if counts ignore the filter: the count for a day without shipments is not 0.
+        """Return False if counts, or lists too, ignore the filter: a day without shipments has some.
 
         Sends one request.
         """
         envelope, _ = self._counted(updated_within(*LONG_AGO))
-        return bool(envelope.records or envelope.has_more or not envelope.count)
+        return not (envelope.records or envelope.has_more or envelope.count)
 
     def _query(self, *filters: str, after_id: int | None = None, to_id: int | None = None) -> Query:
         per_request = min(IDS_PER_REQUEST, self.learned.page_size)

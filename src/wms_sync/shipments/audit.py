@@ -139,7 +139,9 @@ class SliceReader:
             missing = tuple(self._prove_missing(window.id, piece, known_missing))
             # count last, so that the counts exclude shipments that were just proven missing
             everything = _counted(self._listing.count_ids(0, highest))
-            before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
+            before_start = 0  # if the filter on updated_at is ignored, the tables have them too
+            if self._counts.are_reliable():
+                before_start = _counted(self._listing.count_ids(0, highest, None, self._settings.start))
             settled_counted = _counted(self._listing.count(self._settings.start, settled).count)
         except SKIPPED:
             self._store.abandon(window.id)

@@ -193,7 +193,12 @@ class _Walk(Struct):
                 continue
             if not node.keyed or firsts.setdefault(found["id"], value) is value:
                 repaired.append(found)
-            elif path[0] is not _INCLUDED or not _same_again(value, firsts[found["id"]], values):
+            # an equal object may stand twice in one list under `included`, but not in those of two kinds of product
+            elif (
+                path[0] is not _INCLUDED
+                or value != firsts[found["id"]]
+                or not any(other is firsts[found["id"]] for other in values)
+            ):
                 self._misfit(_OwningObject(node.name, found["id"]), (path, index), value, _TWICE)
         return repaired
 
@@ -259,11 +264,6 @@ class _Walk(Struct):
 def _changed_at(numbered: tuple[int, Any]) -> datetime:
     """Return the ``updated_at`` of an object in a list; the earliest time if it has none."""
     return (change_time(numbered[1].get("updated_at")) if isinstance(numbered[1], dict) else None) or EARLIEST
-
-
-def _same_again(value: Any, first: Any, values: list[Any]) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether ``first`` is an equal object in the same list, not in the list of another kind of product."""
-    return value == first and any(flag is first for flag in values)
 
 
 def _key(path: _Path) -> str:

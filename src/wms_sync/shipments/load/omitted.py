@@ -22,7 +22,7 @@ from wms_sync import sql_files
 from wms_sync.catalogue import Table, literal, quote, table
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
-from wms_sync.privacy.fields import SHIP_TO
+from wms_sync.privacy.fields import CANDIDATE_KEPT, SHIP_TO
 from wms_sync.service.selection import PREFIX, ObjectList, RequestedKind, data_of, object_lists, parameters
 from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
 from wms_sync.targets.database import records, replace_rows, stored_rows
@@ -120,19 +120,25 @@ class OmittedName(Struct, frozen=True):
 class _Objects(Struct, frozen=True):
     """Objects that are requested at ``path``, and the column that refers to them.
 
-    ``proof`` is a column that only the whole object fills.
+    Only the whole object fills any of the columns of ``proof``. A row is not looked at if ``unless`` is true of it.
     """
 
     path: str
     referring: str
     reference: str
     table: str
-    proof: str = "id"
+    proof: Sequence[str] = ("id",)
+    unless: str = "false"
 
     @property
     def are_parts(self) -> bool:
-        """Return whether the rows that refer to the objects are the objects themselves."""
-        return self.referring == self.table and self.reference == "id"
+        """Return whether the rows that refer to the objects hold the objects themselves."""
+        return self.referring == self.table
+
+    @property
+    def is_there(self) -> str:
+        """Return the condition that a row holds the whole object."""
+        return f"coalesce({', '.join(f'{quote(column)}::varchar' for column in self.proof)}) is not null"
 
 
 OBJECTS = (
@@ -140,12 +146,42 @@ OBJECTS = (
     _Objects("warehouse", "shipments", "warehouse_id", "warehouses"),
     _Objects("retailer", "shipments", "retailer_id", "retailers"),
     _Objects("retailer_ship_to_location", "shipments", "retailer_ship_to_location_id", "retailer_ship_to_locations"),
-    _Objects("items", "shipment_items", "id", "shipment_items", proof="sku"),
+    _Objects("items", "shipment_items", "id", "shipment_items", proof=("sku",)),
     _Objects("items.product", "shipment_items", "product_id", "products"),
     _Objects("packages.packaging.product", "package_packaging", "product_id", "products"),
-    _Objects("order.items", "order_items", "id", "order_items", proof="sku"),
+    _Objects("order.items", "order_items", "id", "order_items", proof=("sku",)),
     _Objects("order.merchant", "orders", "merchant_id", "merchants"),
     _Objects("order.brand", "orders", "brand_id", "brands"),
+    _Objects(
+        "order.status_history",
+        "order_status_history",
+        "id",
+        "order_status_history",
+        proof=("status", "comment", "created_at"),
+    ),
+    _Objects(
+        "order.instructions",
+        "order_instructions",
+        "id",
+        "order_instructions",
+        proof=("note", "file_name", "presentation", "print_target"),
+    ),
+    _Objects(
+        "order.address_candidates",
+        "order_address_candidates",
+        "id",
+        "order_address_candidates",
+        proof=CANDIDATE_KEPT,
+    ),
+    _Objects(
+        "order.shipping_address",
+        "orders",
+        "shipping_address_id",
+        "orders",
+        proof=SHIP_TO,
+        unless="id in (select order_id from ops.forgotten_orders)",
+    ),
+    _Objects("gallery.items", "gallery_items", "id", "gallery_items", proof=("url", "thumbnail_url", "created_at")),
 )
 
 
@@ -223,11 +259,11 @@ def record_stayed(connection: duckdb.DuckDBPyConnection, group: WindowGroup) -> 
 
 def _referring(number: int, objects: _Objects) -> str:
     """Return the query for the objects that rows refer to; for parts, the row itself proves whether they came."""
-    came = f"{quote(objects.proof)} is not null" if objects.are_parts else "false"
+    came = objects.is_there if objects.are_parts else "false"
     return (
         f"select _window_id, {number} as kind, {quote(objects.reference)} as id, true as refers, {came} as is_there "
         f"from (\n{rows_in_files(table(objects.referring), f'referring_{number}')}\n) "
-        f"where {quote(objects.reference)} is not null"
+        f"where {quote(objects.reference)} is not null and not ({objects.unless})"
     )
 
 
@@ -235,7 +271,7 @@ def _came(number: int, objects: _Objects) -> str:
     return (
         f"select _window_id, {number} as kind, id, false as refers, true as is_there "
         f"from (\n{rows_in_files(table(objects.table), f'came_{number}')}\n) "
-        f"where {quote(objects.proof)} is not null"
+        f"where {objects.is_there}"
     )
 
 

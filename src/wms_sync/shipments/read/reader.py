@@ -213,7 +213,7 @@ class Reading:
         known = self._store.observation(BEFORE_START)
         if known is None or known.about != about:
             before = self._listing.count(None, self._settings.start).count
-            if before is not None:
+            if before is not None and (before == 0 or self._counts.are_reliable()):
                 self._store.observe(BEFORE_START, before, about)
 
     def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
