@@ -11,7 +11,7 @@ with used as (
         unnest(['container', 'infill']) as used_as,
         1 as packaging_position,
         unnest([container_id, infill_id]) as packaging_id,
-        1::decimal(18, 4) as packaging_units
+        1::decimal(38, 4) as packaging_units
     from main.packages
     union all
     select

@@ -29,11 +29,11 @@ select
     shipments.shipped_day, -- Local day on which the shipment, or the last one of the order, was shipped
     shipments.is_shipped, -- Whether the shipment, or one of the order's shipments, was shipped; null if that is unknown
     shipments.is_open, -- Whether the shipment or order is still to be done: every status and state is known to be open. Null if a status is unknown
-    items.quantity as units, -- Quantity planned or ordered, in pieces; null if no item has a quantity
+    items.quantity::decimal(38, 4) as units, -- Quantity planned or ordered, in pieces; null if no item has a quantity
     reserved.units_reserved, -- Quantity for which stock is reserved, in pieces; null if no item has a quantity
-    items.qty_picked as units_picked, -- Quantity picked, in pieces; null if no item has a quantity
-    items.qty_shipped as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
-    items.qty_canceled as units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
+    items.qty_picked::decimal(38, 4) as units_picked, -- Quantity picked, in pieces; null if no item has a quantity
+    items.qty_shipped::decimal(38, 4) as units_shipped, -- Quantity shipped, in pieces; null if no item has a quantity
+    items.qty_canceled::decimal(38, 4) as units_canceled, -- Quantity canceled, in pieces; null if no item has a quantity
     case
         when shipments.packed_at is not null and items.quantity is not null and items.qty_picked is not null
             then greatest(items.quantity::decimal(38, 4) - coalesce(items.qty_canceled, 0) - items.qty_picked, 0)
