@@ -18,7 +18,15 @@ from wms_sandbox.app import Sandbox
 from wms_sync.catalogue import quote
 from wms_sync.layout import Layout
 from wms_sync.shipments.load.omitted import OmittedName
-from wms_sync.targets.database import Relations, Session, defined, definitions, relations_in, replace_rows
+from wms_sync.targets.database import (
+    Relations,
+    Session,
+    defined,
+    definitions,
+    has_other_history,
+    relations_in,
+    replace_rows,
+)
 from wms_sync.targets.errors import DatabaseNewer, TablesNewer
 from wms_sync.targets.file import FileTarget, copy_tables, is_bloated
 from wms_sync.targets.opening import open_for_reading, open_for_writing
@@ -68,6 +76,9 @@ def test_tables_of_a_newer_release_are_named(tmp_path, change, says):
     path = tmp_path / "working.duckdb"
     with open_for_writing(empty_tables(path), memory_limit="300MB") as connection:
         connection.execute(f"alter table main.orders {change}")
+        connection.execute("alter table history.orders add column from_tomorrow varchar")
+        connection.execute("update ops.latest_load set definitions = 'of that release'")
+        assert not has_other_history(connection)
     with pytest.raises(TablesNewer, match=r"written by a newer release of wms-sync.* Update wms-sync") as error:
         relations_of(path)
     assert says in str(error.value)

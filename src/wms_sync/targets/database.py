@@ -21,7 +21,6 @@ from msgspec import Struct
 from wms_sync import sql_files
 from wms_sync.catalogue import (
     Table,
-    history_tables,
     literal,
     marts,
     quote,
@@ -209,13 +208,18 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
 
 
 def has_other_history(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether the columns of a table in schema ``history`` differ from ``sql/``, so that it must be rebuilt."""
+    """Return whether the columns of a table in schema ``history`` differ from ``sql/``, so that it must be rebuilt.
+
+    Return False if a table has columns that ``sql/`` does not know: a newer release wrote it.
+    """
     if is_as_defined(connection):
         return False
     present, wanted = relations_in(connection), defined()
-    return any(
-        history.place in present and _types(present[history.place]) != _types(wanted[history.place])
-        for history in history_tables()
+    there = [stored for stored in stored_tables() if stored.place in present]
+    return not any(
+        present[stored.place].columns.keys() - wanted[stored.place].columns.keys() for stored in there
+    ) and any(
+        stored.schema == "history" and _types(present[stored.place]) != _types(wanted[stored.place]) for stored in there
     )
 
 

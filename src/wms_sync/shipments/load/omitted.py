@@ -238,9 +238,8 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
 
 def _lacking(group: WindowGroup) -> Iterator[tuple[str, ObjectList]]:
     """Yield the lists that no object of a window has, with the window's id."""
-    known = object_lists()
     for window, flattened in group:
-        yield from ((window.id, known[name]) for name in flattened.not_sent if name in known)
+        yield from ((window.id, object_lists()[name]) for name in flattened.not_sent if name in object_lists())
 
 
 def record_stayed(connection: duckdb.DuckDBPyConnection, group: WindowGroup) -> None:
