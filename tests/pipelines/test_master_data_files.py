@@ -199,7 +199,11 @@ STORIES: dict[str, list[Step]] = {
         (left(unsent=1), SENT, NOTHING),
         (
             lambda watching: watching.instance.add_run(
-                dg.DagsterRun(job_name="push_retailers", status=dg.DagsterRunStatus.STARTED)
+                dg.DagsterRun(
+                    job_name="push_retailers",
+                    status=dg.DagsterRunStatus.STARTED,
+                    tags={"dagster/code_location": "wms-sync"},
+                )
             ),
             {},
             NOTHING,
