@@ -6,8 +6,7 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import httpx
@@ -15,13 +14,10 @@ import pytest
 from pydantic import SecretStr
 
 from tests.bench import CONFIG, IMPATIENT
-from tests.service.test_drips import dripping
-from wms_sync.service.answers import RetryPolicy
+from tests.service.test_drips import ONCE, dripping
 from wms_sync.service.client import STATUS, GlobalApi
 from wms_sync.service.connection import Params, described
 from wms_sync.service.errors import Barred, NotSent, ServiceFailed
-
-ONCE = RetryPolicy(attempts=1, total_seconds=5, first_wait=0.01, longest_wait=0.05)
 
 
 def test_no_cookie_is_sent_back(sandbox):
@@ -94,28 +90,21 @@ def test_a_proxy_that_does_not_answer_is_named(monkeypatch, name, url, named):
     assert (named in str(error.value), "planted-secret" in str(error.value)) == (True, False), error.value
 
 
-@contextmanager
-def one_descriptor_left() -> Iterator[None]:
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    lowest = os.open(os.devnull, os.O_RDONLY)  # all below are taken
-    os.close(lowest)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
 @pytest.mark.proof
 def test_a_connection_without_a_second_descriptor_sends_nothing():
     """It is duplicated, so that it can be cut. A create in a push ended with a traceback, and in doubt."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listening,
         GlobalApi(f"http://127.0.0.1:{listening.getsockname()[1]}", SecretStr("token"), policy=ONCE) as api,
-        one_descriptor_left(),
-        pytest.raises(NotSent, match="ulimit -n"),
+        ExitStack() as undone,
     ):
-        api.get(STATUS, read=bytes)
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        undone.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        lowest = os.open(os.devnull, os.O_RDONLY)  # all below are taken
+        os.close(lowest)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1, limits[1]))
+        with pytest.raises(NotSent, match="ulimit -n"):
+            api.get(STATUS, read=bytes)
 
 
 LISTED_AT = "https://acme.example.com/api/global/v1/shipping/shipments"

@@ -70,22 +70,17 @@ def test_a_read_ends_with_its_deadline(name):
             creates.post("/x", {})
 
 
-def test_a_silence_ends_with_its_time_limit():
-    """Long before the deadline, which large pages need."""
-    with (
-        dripping(b"", HEAD) as url,
-        client(url, TimeLimits(connect=2, read=0.1, answer=3)) as api,
-        pytest.raises(Unreachable, match="ReadTimeout"),
-    ):
-        api.get("/x", read=bytes)
-
-
-def test_a_refusal_without_end_is_a_refusal():
-    with (
-        dripping(b" ", b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n") as url,
-        client(url) as api,
-        pytest.raises(ServiceFailed, match="502"),
-    ):
+@pytest.mark.parametrize(
+    ("piece", "begins", "limits", "error", "says"),
+    [
+        # long before the deadline, which large pages need
+        (b"", HEAD, TimeLimits(connect=2, read=0.1, answer=3), Unreachable, "ReadTimeout"),
+        (b" ", b"HTTP/1.1 502 Bad\r\nContent-Length: 100000\r\n\r\n", LIMITS, ServiceFailed, "502"),
+    ],
+    ids=["a silence", "a refusal"],
+)
+def test_a_silence_ends_with_its_time_limit_and_a_refusal_at_once(piece, begins, limits, error, says):
+    with dripping(piece, begins) as url, client(url, limits) as api, pytest.raises(error, match=says):
         api.get("/x", read=bytes)
 
 
