@@ -5,18 +5,23 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from tests.sql.scenario import ROWS, load, write
+from tests.sql.scenario import ROWS, Row, load, write
 from wms_sync.targets.database import create_empty
+
+
+def filled(timezone: str, *rows: Row) -> Iterator[duckdb.DuckDBPyConnection]:
+    """In an analyst's own time zone: the days are the warehouses' all the same."""
+    with duckdb.connect() as connection:
+        connection.execute(f"set timezone = '{timezone}'")
+        create_empty(connection)
+        write(connection, rows)
+        load(connection)
+        yield connection
 
 
 @pytest.fixture(scope="session")
 def loaded() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        # as an analyst's own connection may be: the days are the warehouses' all the same
-        connection.execute("set timezone = 'Pacific/Auckland'")
-        create_empty(connection)
-        load(connection)
-        yield connection
+    yield from filled("Pacific/Auckland")
 
 
 @pytest.fixture
@@ -29,9 +34,4 @@ def database(loaded: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConne
 
 @pytest.fixture(scope="session", params=["Pacific/Auckland", "America/Los_Angeles"])
 def scenario(request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        connection.execute(f"set timezone = '{request.param}'")
-        create_empty(connection)
-        write(connection, ROWS)
-        load(connection)
-        yield connection
+    yield from filled(request.param, *ROWS)

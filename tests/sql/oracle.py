@@ -187,7 +187,8 @@ class Marts(Struct, dict=True):
         merchant, location = self._the("Merchant", order, "merchant"), "retailer_ship_to_location"
         ship_to, billed = self._the("RetailerShipToLocation", shipment, location), shipment.get("tpb_group")
         ordered_group, address = self._the("ThirdPartyBillingGroup", order, "tpb_group"), order.get("shipping_address")
-        zone = self._zone(warehouse)
+        named = (warehouse.get("name"), warehouse.get("abbreviation"))
+        zone = next((zone for name, zone in self.zones.items() if name in named), self.other_zone)
         is_deleted = shipment["id"] in self.deleted
         is_shipped = status == "shipped" if status in OPEN_SHIPMENT else None
         is_open = False if is_deleted else OPEN_SHIPMENT.get(status)
@@ -295,16 +296,6 @@ class Marts(Struct, dict=True):
             "cost_by_kg": total(packages, "cost_by_kg"),
             "cost": _float(shipment.get("carrier_shipping_cost")),
         }
-
-    def _zone(self, warehouse: Record) -> str:
-        return next(
-            (
-                zone
-                for name, zone in self.zones.items()
-                if name in (warehouse.get("name"), warehouse.get("abbreviation"))
-            ),
-            self.other_zone,
-        )
 
     def _shipped(self, shipment: Record, order: Record) -> tuple[datetime | None, str]:
         """When a shipped shipment was, as far as the service says."""

@@ -61,9 +61,7 @@ def differences(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[st
 
 
 def is_same(found: Any, expected: Any) -> bool:
-    if found is None or expected is None:
-        return found is expected
-    if isinstance(found, float):
+    if isinstance(found, float) and expected is not None:
         return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-9)
     return bool(found == expected)
 
