@@ -28,9 +28,8 @@ def spoil(page, gift, id_=None):
 
 def spoil_undated(page):
     """An order of shipments without a time of change has no id."""
-    is_undated = not any(shipment.get("updated_at", "unknown") for shipment in page["collection"])
-    for order in page["included"].get("Order", ())[: int(is_undated)]:
-        order["id"] = None
+    if not any(shipment.get("updated_at", "unknown") for shipment in page["collection"]):
+        page["included"].get("Order", [{}])[0]["id"] = None
     return page
 
 

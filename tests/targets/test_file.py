@@ -76,8 +76,10 @@ def test_tables_of_a_newer_release_are_named(tmp_path, change, says):
     path = tmp_path / "working.duckdb"
     with open_for_writing(empty_tables(path), memory_limit="300MB") as connection:
         connection.execute(f"alter table main.orders {change}")
-        connection.execute("alter table history.orders add column from_tomorrow varchar")
-        connection.execute("update ops.latest_load set definitions = 'of that release'")
+        connection.execute(
+            "alter table history.orders add column from_tomorrow varchar;"
+            "update ops.latest_load set definitions = 'of that release'"
+        )
         assert not has_other_history(connection)
     with pytest.raises(TablesNewer, match=r"written by a newer release of wms-sync.* Update wms-sync") as error:
         relations_of(path)
