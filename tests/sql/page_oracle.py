@@ -53,32 +53,38 @@ class PageOracle(Struct, frozen=True):
         due = [
             row for row in self._within("target_ship_date", self.weeks[0], date.max) if row["is_on_time"] is not None
         ]
-        rows = [
-            {
-                "id": key,
-                "name": name,
-                "week": week,
-                "due": len(judged),
-                "on_time": sum(row["is_on_time"] for row in judged),
-            }
-            for (key, name, week), judged in per(due, "warehouse_id", "warehouse_name", "target_ship_date").items()
-        ]
-        return ordered(rows, "name", "id", "week")
+        return ordered(
+            [
+                {
+                    "id": key,
+                    "name": name,
+                    "week": week,
+                    "due": len(judged),
+                    "on_time": sum(row["is_on_time"] for row in judged),
+                }
+                for (key, name, week), judged in per(due, "warehouse_id", "warehouse_name", "target_ship_date").items()
+            ],
+            "name",
+            "id",
+            "week",
+        )
 
     def _shipped(self) -> list[Row]:
-        rows = [
-            {
-                "week": week,
-                "orders": len({row["order_id"] for row in shipped} - {None}),
-                "units": total(shipped, "units_shipped"),
-                "cost": mean([row["cost"] for row in shipped]),
-                "without_cost": [row["cost"] for row in shipped].count(None),
-            }
-            for (week,), shipped in per(
-                self._within("shipped_day", self.weeks[0], self.weeks[-1]), "shipped_day"
-            ).items()
-        ]
-        return ordered(rows, "week")
+        return ordered(
+            [
+                {
+                    "week": week,
+                    "orders": len({row["order_id"] for row in shipped} - {None}),
+                    "units": total(shipped, "units_shipped"),
+                    "cost": mean([row["cost"] for row in shipped]),
+                    "without_cost": [row["cost"] for row in shipped].count(None),
+                }
+                for (week,), shipped in per(
+                    self._within("shipped_day", self.weeks[0], self.weeks[-1]), "shipped_day"
+                ).items()
+            ],
+            "week",
+        )
 
     def _clients(self) -> list[Row]:
         before, last, this = self.weeks[-3:]
@@ -116,16 +122,19 @@ class PageOracle(Struct, frozen=True):
 
     def _backlog_shipments(self) -> list[Row]:
         names = ("shipment_id", "shipment_unique_id", "order_unique_id", "target_ship_date", "days_late")
-        rows = [
-            {name: row[name] for name in (*names, "warehouse_name", "merchant_name")}
-            | {
-                "next_step": self.steps.get(("orders.status", order.get("order_status")))
-                or self.steps.get(("shipments.status", row["shipment_status"]))
-            }
-            for row, order in self._waiting()
-            if row["days_late"] <= 30 and order.get("is_open") is not False
-        ]
-        return ordered(rows, "days_late", "shipment_id")[:20]
+        return ordered(
+            [
+                {name: row[name] for name in (*names, "warehouse_name", "merchant_name")}
+                | {
+                    "next_step": self.steps.get(("orders.status", order.get("order_status")))
+                    or self.steps.get(("shipments.status", row["shipment_status"]))
+                }
+                for row, order in self._waiting()
+                if row["days_late"] <= 30 and order.get("is_open") is not False
+            ],
+            "days_late",
+            "shipment_id",
+        )[:20]
 
     def _carriers(self) -> list[Row]:
         since, this = self.weeks[0], self.weeks[-1]
@@ -164,11 +173,13 @@ class PageOracle(Struct, frozen=True):
     def _packing(self) -> list[Row]:
         packed = self._within("packed_day", self.weeks[0], self.weeks[-1])
         days = len({row["packed_day"] for row in packed})
-        rows = [
-            {"hour": hour, "shipments": len(at_hour) / days}
-            for (hour,), at_hour in grouped(packed, "packed_hour").items()
-        ]
-        return ordered(rows, "hour")
+        return ordered(
+            [
+                {"hour": hour, "shipments": len(at_hour) / days}
+                for (hour,), at_hour in grouped(packed, "packed_hour").items()
+            ],
+            "hour",
+        )
 
 
 def per(rows: list[Row], *names: str) -> Mapping[tuple[Any, ...], list[Row]]:

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -295,17 +295,21 @@ def test_an_old_catalogue_that_lacks_files_is_rebuilt(lake, lakes, synced_once, 
         assert connection.execute("select ship_to_country from orders where id = ?", [order]).fetchall() == [(None,)]
 
 
+def an_order_at_an_end(url: str) -> int:
+    """An order whose persons are the last ones in a column, so that the statistics name them."""
+    query = "select max(max_value) from lake.ducklake_table_column_stats where starts_with(max_value, %s)"
+    with psycopg.connect(plain(url)) as connection:
+        [[greatest]] = connection.execute(query, [MARK.partition("%")[0]]).fetchall()
+    return int(greatest.removeprefix(MARK.partition("%")[0]).partition("-")[0])
+
+
 def test_a_lake_keeps_nothing_of_a_forgotten_order(lake):
     settings, folder, lake_url = lake.settings, lake.layout.root, lake.settings.database_url
     statistics = {f"lake.{name}" for name in STATISTICS}
     change_lake(lake, "update pii.order_addresses set last_name = last_name")  # an earlier snapshot has it too
-    greatest = "select max(max_value) from lake.ducklake_table_column_stats where starts_with(max_value, %s)"
-    begins = MARK.partition("%")[0]
+    order = an_order_at_an_end(lake_url)
+    mark = MARK % order
     with psycopg.connect(plain(lake_url), autocommit=True) as owner:
-        # its persons are the last ones in a column, so that the statistics name them
-        [[mark_at_the_end]] = owner.execute(greatest, [begins]).fetchall()
-        order = int(mark_at_the_end.removeprefix(begins).partition("-")[0])
-        mark = MARK % order
         owner.execute("analyze")
         assert in_the_database(lake_url, mark) == statistics
         for name in STATISTICS:  # PostgreSQL keeps frequent values of the catalogue itself, as it does by default
@@ -379,6 +383,13 @@ def analyst(synced_once: Settings, lakes: Lakes) -> None:
         lakes.execute(synced_once.database_url, statement)
 
 
+def connected(lines: Iterable[str]) -> duckdb.DuckDBPyConnection:
+    """The connection that these lines of Python open."""
+    names: dict[str, duckdb.DuckDBPyConnection] = {}
+    exec("\n".join(lines), names)
+    return names["connection"]
+
+
 def test_an_analyst_reads_as_shown_and_cannot_write(analyst, lake):
     settings = lake.settings
     with psycopg.connect(plain(settings.database_url), autocommit=True) as owner:
@@ -386,9 +397,7 @@ def test_an_analyst_reads_as_shown_and_cannot_write(analyst, lake):
         owner.execute("set role analyst")
         assert owner.execute(TEXTS).fetchall() == [(0,)]
     assert {f"  {statement};" for statement in attach_statements(settings)} <= {*reader_lines(settings)}
-    names: dict[str, duckdb.DuckDBPyConnection] = {}
-    exec("\n".join(python_lines(settings)), names)
-    with names["connection"] as connection:
+    with connected(python_lines(settings)) as connection:
         query = "select status, max(updated_at), count(*) from shipments where status > 'a' group by all order by all"
         with target_of(settings).published() as own:
             assert connection.execute(query).fetchall() == own.execute(query).fetchall() != []
