@@ -163,6 +163,7 @@ def test_what_the_service_does_not_send_stays_as_it_is(synced, sandbox):
     assert shown(synced) == after
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
