@@ -97,15 +97,16 @@ ENDS: dict[str, tuple[dict[str, Any], dict[str, str], Callable[..., object], lis
 }
 
 
+@pytest.mark.parametrize("name", [None, "north"])
 @pytest.mark.parametrize(("record", "tags", "ends", "recorded"), ENDS.values(), ids=ENDS)
-def test_how_a_run_ended_is_recorded_once(settings, instance, records, begun, record, tags, ends, recorded):
+def test_how_a_run_ended_is_recorded_once(make_settings, instance, records, begun, record, tags, ends, recorded, name):
     """What the code server writes of a killed one is in `test_dagster_ui`."""
-    run = begun(tags=HERE | tags)
+    run = begun(tags={"dagster/code_location": name or "wms-sync"} | tags)
     if record:
         records.save(RunRecord(**({"run_id": run.run_id, "source": "ui"} | record)))
     ends(instance, run)
     for _ in range(2):
-        settle(instance, settings)
+        settle(instance, make_settings(instance=name))
     found = records.newest(9)
     assert [(one.purpose, one.outcome, one.error_kind, one.due_at) for one in found] == [
         (*end[:3], None) for end in recorded

@@ -38,7 +38,6 @@ from wms_sync.storage.durable import unusable
 logger = logging.getLogger(__name__)
 ALERT_SECONDS = 5.0
 """The maximum time that a command spends on sending alerts; a later command or run sends the remaining alerts."""
-
 FORCE = click.option("--force", is_flag=True, help="Replace any file, whatever wrote it.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for other programs.")
 PROGRAM = "wms-sync"
