@@ -244,3 +244,12 @@ def test_an_empty_list_was_sent(synced, sandbox):
 def test_the_time_that_ranks_a_version_is_never_that_of_another():
     columns = omitted_data(("fields:order",)).columns_of("orders")
     assert ("status" in columns, "updated_at" in columns) == (True, False)
+
+
+@pytest.mark.proof
+def test_a_rebuild_keeps_addresses_that_were_stored_before_and_after_the_setting_was_off(bench, sandbox, settings_for):
+    for is_on in (True, False, True):
+        bench.settings = settings_for(sandbox, include_addresses=is_on)
+        changes(sandbox, orders=40)
+        _, loaded = bench.sync()
+    assert rebuild(bench.run).rows == loaded.rows

@@ -22,6 +22,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 from types import SimpleNamespace
 
 import duckdb
@@ -33,7 +34,7 @@ from wms_sync.layout import Layout
 from wms_sync.settings import Settings
 from wms_sync.shipments.flatten.values import SAYS_DELETED
 from wms_sync.shipments.flatten.window import FlattenedWindow, WindowGroup, files_of, rows_of
-from wms_sync.shipments.load.omitted import Omitted, OmittedData, omitted_data
+from wms_sync.shipments.load.omitted import PERSONAL, Omitted, OmittedData, omitted_data
 from wms_sync.state.audits import Audit, Audits, MissingShipment
 from wms_sync.state.store import Window
 from wms_sync.targets.database import replace_rows
@@ -182,7 +183,8 @@ def compare(
     known = {audit.window_id: audit for audit in audits.all()}
     for window, flattened in group:
         if is_new_slice(window) and window.id in known:
-            data = omitted_data(omitted.get(window.id, ()))
+            unequal = {PERSONAL} & set(chain(*omitted.values()))  # not requested with each stored version
+            data = omitted_data((*omitted.get(window.id, ()), *unequal))
             missing = list(audits.missing().values())
             comparison = Comparison(connection, layout, known[window.id], flattened, missing, data)
             audits.complete(comparison.result(start))

@@ -30,12 +30,11 @@ from wms_sync.shipments.flatten.window import (
 )
 from wms_sync.shipments.load.filling import Filling
 from wms_sync.shipments.load.history import HistoryWriter
-from wms_sync.shipments.load.omitted import Omitted, record_stayed
+from wms_sync.shipments.load.omitted import PERSONAL, Omitted, record_stayed
 from wms_sync.state.store import Window
 from wms_sync.targets.database import Session, number_in
 from wms_sync.targets.errors import CountsDisagreeError
 
-PERSONAL = "pii"
 OPERATIONS = "ops"
 FOLLOWS, CHANGES_NOTHING = "follows", "changes nothing"
 """Verdicts of ``contest.sql``; any other is the reason why an object starts over."""

@@ -19,23 +19,28 @@ import duckdb
 from msgspec import Struct
 
 from wms_sync import sql_files
-from wms_sync.catalogue import Table, literal, quote, table
+from wms_sync.catalogue import Table, literal, quote, table, tables
 from wms_sync.grammar import count_of
 from wms_sync.layout import Layout
 from wms_sync.privacy.fields import CANDIDATE_KEPT, SHIP_TO
 from wms_sync.service.selection import PREFIX, ObjectList, RequestedKind, data_of, object_lists, parameters
 from wms_sync.shipments.flatten.window import WindowGroup, files_of, rows_in_files
+from wms_sync.state.store import Window
 from wms_sync.targets.database import records, replace_rows, stored_rows
 
 Omitted = Mapping[str, tuple[str, ...]]
 """The names of the data that each window omits, by window id."""
+PERSONAL = "pii"
+"""The schema of personal data; among the omitted data of a window, all that was not requested without addresses."""
 CHECK = "the_service_sent_what_was_asked_for"
+ORIGINAL = "fields:order.original_address"
 NOT_SENT, REFUSED = "not sent", "refused"
 ALSO = {"order_address_candidates": ("pii_order_address_candidates",)}
 """By table, other tables that hold further columns of its rows."""
 OF_ADDRESSES = {
     "fields:order.shipping_address": frozenset({"shipping_address_id", *SHIP_TO}),
-    "fields:order.original_address": frozenset({"original_address_id"}),
+    ORIGINAL: frozenset({"original_address_id"}),
+    PERSONAL: frozenset({"original_address_id"}),
 }
 """Columns of ``orders`` that arrive only if the address is requested (specification 2.5)."""
 
@@ -90,6 +95,7 @@ def omitted_data(names: tuple[str, ...]) -> OmittedData:
                     sets.add(slug)
         for name in OF_ADDRESSES.keys() & set(names):
             columns["orders"] = columns.get("orders", frozenset()) | OF_ADDRESSES[name]
+        sets.update(member.slug for member in tables() if member.schema in names)
         sets.update(slug for listed in object_lists().values() if listed.name in names for slug in listed.tables)
     return OmittedData(columns, frozenset(sets))
 
@@ -201,10 +207,16 @@ def record_omitted(connection: duckdb.DuckDBPyConnection, layout: Layout, group:
     replace_rows(connection, "omitted", found.values(), stored)
 
 
-def omitted_by_window(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
-    """Return the names of the omitted data of each window in ``ops.omitted``."""
+def omitted_by_window(connection: duckdb.DuckDBPyConnection, windows: Sequence[Window]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the omitted data of each window, from ``ops.omitted``.
+
+    Windows that were read without addresses omit ``PERSONAL``, unless all were: then there is none to keep.
+    """
     query = "select window_id, list(name order by name) from ops.omitted group by window_id"
-    return {window: tuple(names) for window, names in connection.execute(query).fetchall()}
+    omitted = {window: tuple(names) for window, names in connection.execute(query).fetchall()}
+    without = [window.id for window in windows if ORIGINAL not in window.signature and ORIGINAL not in window.omitted]
+    bare = without if len(without) < len(windows) else ()
+    return omitted | {window: (*omitted.get(window, ()), PERSONAL) for window in bare}
 
 
 def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: WindowGroup) -> Iterator[OmittedName]:
@@ -221,7 +233,10 @@ def _not_sent(connection: duckdb.DuckDBPyConnection, layout: Layout, group: Wind
             queries.append(_referring(number, objects))
             if came := () if objects.are_parts else files_of(asked, layout, objects.table):
                 files[f"came_{number}"] = came
-                queries.append(_came(number, objects))
+                queries.append(
+                    f"select _window_id, {number} as kind, id, false as refers, true as is_there "
+                    f"from (\n{rows_in_files(table(objects.table), f'came_{number}')}\n) where {objects.is_there}"
+                )
     if not queries:
         return
     statement = sql_files.read("merge/not_sent.sql").format(
@@ -263,14 +278,6 @@ def _referring(number: int, objects: _Objects) -> str:
         f"select _window_id, {number} as kind, {quote(objects.reference)} as id, true as refers, {came} as is_there "
         f"from (\n{rows_in_files(table(objects.referring), f'referring_{number}')}\n) "
         f"where {quote(objects.reference)} is not null and not ({objects.unless})"
-    )
-
-
-def _came(number: int, objects: _Objects) -> str:
-    return (
-        f"select _window_id, {number} as kind, id, false as refers, true as is_there "
-        f"from (\n{rows_in_files(table(objects.table), f'came_{number}')}\n) "
-        f"where {objects.is_there}"
     )
 
 

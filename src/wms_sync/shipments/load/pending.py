@@ -93,7 +93,7 @@ class PendingWindows:
         connection, settings = session.connection, self._run.settings
         with session.transaction():
             record_omitted(connection, self._layout, group)
-        omitted = omitted_by_window(connection)
+        omitted = omitted_by_window(connection, self._run.store.windows(*COMPLETE_STATES))
         record_shown(connection, self._layout, audits, group)
         compared = compare(connection, self._layout, audits, group, omitted, start=settings.start)
         merger = Merger(

@@ -25,7 +25,8 @@ from wms_sync.shipments.flatten.page import PageDamagedError, RecordDamagedError
 from wms_sync.shipments.flatten.window import give_up, take_away_damaged, take_away_damaged_records
 from wms_sync.shipments.flatten.workers import flatten_landed
 from wms_sync.shipments.load.checks import CheckResult, check_tables, write_checks
-from wms_sync.shipments.load.merge import FOLLOWS, PERSONAL, started_over
+from wms_sync.shipments.load.merge import FOLLOWS, started_over
+from wms_sync.shipments.load.omitted import PERSONAL
 from wms_sync.shipments.load.pending import PendingWindows
 from wms_sync.shipments.read.plan import data_as_of
 from wms_sync.state.audits import Audit
