@@ -169,8 +169,18 @@ def push_file(
         _lookup(settings, policy, transport) as lookup,
         GlobalApi.from_settings(settings, policy=policy, allowed=store.lease.check, transport=transport) as api,
     ):
+        before = store.pushed_files.of_kind(api.base_url, kind.name).get(str(path.absolute())) if again else None
         file = PushedFile(
-            api.base_url, kind.name, str(path.absolute()), "", run_id, 0, 0, None, datetime.now(UTC), None
+            api.base_url,
+            kind.name,
+            str(path.absolute()),
+            "",
+            run_id,
+            0,
+            0,
+            None,
+            datetime.now(UTC),
+            rejects=None if before is None else before.rejects,
         )
         try:
             plan = _plan(
@@ -220,9 +230,16 @@ def push_file(
             write_rejects(settings.layout, plan.checked, run_id, reasons),
         )
         later, waits = [*report.unsettled, *report.left], report.counts.get(RowStatus.WAITS, 0)
-        reason = str(report.stopped or "") or next((step.why for step in later), None)
         store.pushed_files.record(
-            replace(file, unsent=len(later), waits=waits, reason=reason, ended_at=datetime.now(UTC))
+            replace(
+                file,
+                unsent=len(later),
+                waits=waits,
+                reason=str(report.stopped or "") or next((step.why for step in later), None),
+                ended_at=datetime.now(UTC),
+                rejected=report.counts.get(RowStatus.REJECTED, 0),
+                rejects=file.rejects if report.rejects is None else report.rejects.name,
+            )
         )
     return report
 
@@ -281,7 +298,7 @@ def pusher(settings: Settings, kind: str) -> Holder | None:
 
 
 def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:
-    """Return the files that have unsent or waiting rows and are not being pushed.
+    """Return the files that have unsent, waiting or rejected rows and are not being pushed.
 
     Leave out files that are gone and whose push began more than ``GONE_IS_REPORTED_FOR`` ago.
     """
@@ -300,7 +317,10 @@ def needs(settings: Settings, file: PushedFile) -> str:
     sentences = [f"{path.name}, pushed on {minute(file.began_at)}: {_open(file)}."]
     if file.reason and file.unsent:
         sentences.append(file.reason)
-    return " ".join([*sentences, *_next(settings, file, path)])
+    if file.rejected:
+        corrected = path if file.rejects is None else settings.layout.rejects / file.rejects
+        sentences.append(f"Correct the rejected rows in {corrected}, and push that file.")
+    return " ".join([*sentences, *(_next(settings, file, path) if file.unsent or file.waits else ())])
 
 
 def _open(file: PushedFile) -> str:
@@ -309,7 +329,9 @@ def _open(file: PushedFile) -> str:
     waits = (
         f"{count_of(file.waits, 'waits', 'wait')} for objects that {agreed(file.waits, 'it refers', 'they refer')} to"
     )
-    return ", ".join(text for text, count in ((unsent, file.unsent), (waits, file.waits)) if count)
+    rejected = f"{count_of(file.rejected, 'row was', 'rows were')} rejected"
+    counted = ((unsent, file.unsent), (waits, file.waits), (rejected, file.rejected))
+    return ", ".join(text for text, count in counted if count)
 
 
 def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:

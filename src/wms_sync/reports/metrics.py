@@ -150,7 +150,7 @@ def _of_status(found: Installation) -> Sequence[Metric]:
             ("kind",),
             {(kind,): doubts[kind] for kind in sorted({*found.pushes, *doubts})},
         ),
-        ("wms_sync_unfinished_files", "Files with unsent or waiting rows.", (), {(): len(found.unfinished)}),
+        ("wms_sync_unfinished_files", "Files with unsent, waiting or rejected rows.", (), {(): len(found.unfinished)}),
         *(() if found.last_audit is None else _of_audit(found.last_audit)),
         (
             "wms_sync_disk_free_bytes",

@@ -1,7 +1,7 @@
 """The findings on what runs and pushes left.
 
 Of runs: failed ones, and nights that wait for their next attempt; only the newest run of each purpose counts.
-Of pushes: creates in doubt, rejected rows, files with unsent or waiting rows, and files that no push takes.
+Of pushes: creates in doubt, files with unsent, waiting or rejected rows, and files that no push takes.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from datetime import datetime, timedelta
 from itertools import groupby, takewhile
 from pathlib import Path
 
-from wms_sync.grammar import agreed, count_of, minute
-from wms_sync.master_data.kind import Kind
-from wms_sync.master_data.kinds import KINDS, NAMES, UPLOAD_SECONDS, files_of
+from wms_sync.grammar import count_of, minute
+from wms_sync.master_data.kinds import NAMES, UPLOAD_SECONDS, files_of
 from wms_sync.master_data.push import needs
 from wms_sync.reports.finding import Finding, is_in_ui, name_of, warning
 from wms_sync.reports.installation import Installation
@@ -26,10 +25,21 @@ from wms_sync.state.ledger import LEDGER_LACKS, PushedFile, creates_since
 from wms_sync.state.reported import fingerprint
 from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, SYNC, RunRecord
 from wms_sync.storage.files import FilesUnavailable
+from wms_sync.targets.errors import NotCommitted
 
 PASSING = frozenset(
     kind.__name__
-    for kind in (Unreachable, NotSent, NoSuchHost, Busy, ServiceFailed, ReadIncomplete, FilesUnavailable, StateSilent)
+    for kind in (
+        Unreachable,
+        NotSent,
+        NoSuchHost,
+        Busy,
+        ServiceFailed,
+        ReadIncomplete,
+        FilesUnavailable,
+        StateSilent,
+        NotCommitted,
+    )
 )
 UNSENT_FOR = timedelta(hours=1)
 """How long an alert about unsent rows waits, because they are pushed again automatically."""
@@ -109,7 +119,7 @@ def mends_by_waiting(error_kind: str | None) -> bool:
 
 
 def pushes(installation: Installation) -> Iterator[Finding]:
-    """Yield the findings on pushes: creates in doubt, rejected rows, files with unsent or waiting rows."""
+    """Yield the findings on pushes: creates in doubt, and files with unsent, waiting or rejected rows."""
     settings, moment = installation.settings, installation.moment
     for pushing, holder in installation.pushing.items():
         yield Finding(name=f"pushing-{pushing}", severity="note", text=holder, hides_others=True)
@@ -127,9 +137,6 @@ def pushes(installation: Installation) -> Iterator[Finding]:
             counts={"doubts": len(alike)},
         )
     yield from (_of_file(settings, file, moment) for file in installation.unfinished)
-    for kind in KINDS:
-        if kind.name not in installation.pushing:
-            yield from _rejects(installation, kind)
     lacking = installation.store.observation(LEDGER_LACKS)
     if lacking is not None:
         text = (
@@ -141,34 +148,18 @@ def pushes(installation: Installation) -> Iterator[Finding]:
 
 
 def _of_file(settings: Settings, file: PushedFile, moment: datetime) -> Finding:
+    counts = {"unsent": file.unsent, "waiting": file.waits, "rejected": file.rejected}
     waits_for = UNSENT_FOR if file.unsent else late_after(settings, moment)  # waiting rows get the id from a sync
     return warning(
         "file",
-        f"{Path(file.path).name} is not settled: {count_of(file.unsent, 'row')} unsent, {file.waits:,} waiting.",
+        f"{Path(file.path).name} has open rows: "
+        f"{', '.join(f'{rows:,} {what}' for what, rows in counts.items() if rows)}.",
         about=(file.kind, file.path),
         facts=file.sha256,
         detail=needs(settings, file),
         since=file.began_at,
-        is_settled=moment - file.began_at > waits_for,
-        counts={"unsent": file.unsent, "waits": file.waits},
-    )
-
-
-def _rejects(installation: Installation, kind: Kind) -> Iterator[Finding]:
-    base_url, runs = installation.settings.base_url, installation.runs
-    last = next((run for run in runs if run.purpose == f"push {kind.slug}" and run.counts), None)
-    if last is None or base_url is None or not (rejected := last.counts.get("rejected", 0)):
-        return
-    pushed = installation.store.pushed_files.of_kind(base_url, kind.name).values()
-    contents = sorted(file.sha256 for file in pushed if file.run_id == last.run_id)
-    yield warning(
-        f"rejects-{kind.slug}",
-        f"{count_of(rejected, 'row')} of {kind.plural} {agreed(rejected, 'was', 'were')} rejected.",
-        facts=fingerprint(*contents),
-        what_to_do="Correct the rows in the newest file of data/rejects, and push that file.",
-        since=last.started_at,
-        counts={"rejected": rejected},
-        run=last,
+        is_settled=file.rejected > 0 or moment - file.began_at > waits_for,
+        counts=counts,
     )
 
 

@@ -204,8 +204,9 @@ class PushedFile(Struct, frozen=True):
     """One row of ``push_files``: the state of a file (service, kind, path) after its last push.
 
     ``unsent`` counts rows that a later push will send or settle by itself; ``reason`` is why they were not sent.
-    ``waits`` counts rows that refer to something whose id is unknown. ``ended_at`` is None while the push runs, and if
-    it was killed.
+    ``waits`` counts rows that refer to something whose id is unknown, ``rejected`` those that are to be corrected, in
+    the file ``rejects``, if there is one, of the folder of rejected rows. ``ended_at`` is None while the push runs, and
+    if it was killed.
     """
 
     service: str
@@ -217,14 +218,16 @@ class PushedFile(Struct, frozen=True):
     waits: int
     reason: str | None
     began_at: datetime
-    ended_at: datetime | None
+    ended_at: datetime | None = None
+    rejected: int = 0
+    rejects: str | None = None
 
 
 class PushFiles(Guarded):
     """The pushed files.
 
     A row is written with the plan, as if nothing had been sent, and again at the end of the push, so the rows that a
-    killed push left are known too.
+    killed push left are known too. Who pushes a file of rejected rows, wherever it is, settles those of its source.
     """
 
     def of_kind(self, service: str, kind: str) -> dict[str, PushedFile]:
@@ -233,13 +236,15 @@ class PushFiles(Guarded):
         return {row.path: PushedFile(**row._mapping) for row in self._rows(query)}
 
     def unfinished(self) -> tuple[PushedFile, ...]:
-        """Return the files with unsent or waiting rows, oldest first."""
-        is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0)
+        """Return the files with unsent, waiting or rejected rows, oldest first."""
+        is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0, push_files.c.rejected > 0)
         query = select(push_files).where(is_open).order_by(push_files.c.began_at, push_files.c.path)
         return tuple(PushedFile(**row._mapping) for row in self._rows(query))
 
     def record(self, file: PushedFile) -> None:
         """Record the state of a file's push; it replaces the previous row."""
+        is_source = and_(push_files.c.rejects == Path(file.path).name, push_files.c.path != file.path)
+        self._execute(update(push_files).where(is_source).values(rejected=0))
         self._put(push_files, [asdict(file)])
 
 

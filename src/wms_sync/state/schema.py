@@ -152,6 +152,8 @@ push_files = Table(
     Column("run_id", String(64), nullable=False),
     Column("unsent", BigInteger, nullable=False),
     Column("waits", BigInteger, nullable=False),
+    Column("rejected", BigInteger, nullable=False),
+    Column("rejects", Text),
     Column("reason", Text),
     Column("began_at", UtcDateTime, nullable=False),
     Column("ended_at", UtcDateTime),

@@ -97,19 +97,14 @@ gone = does(lambda settings: settings.layout.published.unlink())
 
 
 @deferred
-def left(house: Installation, path: str, *, unsent: int = 0, waits: int = 0) -> None:
-    """So many rows of a file of products are unsent or wait."""
-    file = PushedFile(SERVICE, "products", path, path[1] * 64, "run-1", unsent, waits, "Down.", house.now, house.now)
-    with opened_store(house.settings) as store:
-        store.pushed_files.record(file)
-
-
-@deferred
-def pushed(house: Installation, content: str, *, rejected: int) -> None:
-    """A push of a file with this content, of which so many rows were rejected."""
-    counts = {"created": 1, **({"rejected": rejected} if rejected else {})}
-    run_id = house.run("succeeded", purpose="push retailers", counts=counts)
-    file = PushedFile(SERVICE, "retailers", "/new.csv", content * 64, run_id, 0, 0, None, house.now, house.now)
+def left(
+    house: Installation, path: str, content: str = "1", *, unsent: int = 0, waits: int = 0, rejected: int = 0
+) -> None:
+    """So many rows of a file of products with this content are unsent, wait, or were rejected."""
+    rejects = f"of-{path[1:]}"
+    file = PushedFile(
+        SERVICE, "products", path, content, "run-1", unsent, waits, "Down.", house.now, house.now, rejected, rejects
+    )
     with opened_store(house.settings) as store:
         store.pushed_files.record(file)
 
@@ -197,11 +192,13 @@ STORIES: dict[str, Story] = {
         (left("/2.csv"), 28, "ended:file"),
     ],
     "rejected rows, once a file": [
-        (pushed("1", rejected=2), 0, "new:rejects-retailers"),
-        (pushed("1", rejected=3), 0, ""),
-        (pushed("2", rejected=2), 0, "changed:rejects-retailers"),
-        (pushed("3", rejected=0), 0, "ended:rejects-retailers"),
-        (pushed("3", rejected=1), 0, "new:rejects-retailers"),
+        (left("/1.csv", "1", rejected=2), 0, "new:file"),
+        (left("/1.csv", "1", rejected=3), 0, ""),
+        (left("/1.csv", "2", rejected=2), 0, "changed:file"),
+        (left("/2.csv"), 0, ""),  # a push of another file settles nothing
+        (left("/1.csv", "3"), 0, "ended:file"),
+        (left("/1.csv", "3", rejected=1), 0, "new:file"),
+        (left("/folder/of-1.csv"), 0, "ended:file"),  # the file of rejected rows, corrected
     ],
     "audits that find something night after night": [
         (audited(0, NOTHING), 0, ""),
@@ -222,8 +219,7 @@ TOLD: dict[str, tuple[dict[str, Any], str]] = {
     "tables-gone": ({}, "analytics.duckdb"),
     "stale": ({}, "Data as of {:%Y-%m-%d %H:%M} UTC."),
     "doubts": ({"doubts": 1}, ""),
-    "file": ({"unsent": 3, "waits": 0}, ""),
-    "rejects-retailers": ({"rejected": 2}, ""),
+    "file": ({"waiting": 0}, ".csv has open rows: "),
     "audit-differences": ({"compared": 100, "changed": 2, "missed": 1}, ""),
 }
 
