@@ -323,6 +323,19 @@ FOUND: list[tuple[str, list[Row], str, Sequence[object]]] = [
         for name in ("shipments", "orders")
     ),
     (
+        "items_have_more_than_an_id",
+        [
+            ("shipment_items", {"id": 1, "sku": "A"}),
+            ("shipment_items", {"id": 2, "quantity": 0}),
+            ("shipment_items", {"id": 3}),
+            ("order_items", {"id": 4, "_window_id": "w1"}),
+            ("order_items", {"id": 5, "_window_id": "w2"}),
+            ("ops_omitted", {"window_id": "w1", "name": "fields:items", "reason": "refused", "data": ""}),
+        ],
+        "id",
+        [3, 5],
+    ),
+    (
         "quantities_are_not_negative",
         [("shipment_items", {"id": 1, "quantity": 0}), ("shipment_items", {"id": 2, "qty_picked": -1})],
         "id",
