@@ -107,9 +107,6 @@ class Rewriter:
         item["qty_canceled"] = canceled = dice.choice((0, 0, None, 1, ordered))
         item["qty_shipped"] = dice.choice((item.get("qty_shipped"), ordered, (ordered or 2) - (canceled or 0)))
 
-    def _billing_group(self, group: Record, dice: random.Random) -> None:
-        group["label"] = dice.choice((None, "", "Group 1", "Group 2"))
-
     def _near_a_change(self, dice: random.Random, order: Record | None) -> datetime:
         """A time within a day of a change of clocks; the same change for all of an order."""
         changes = CHANGES[self._now]
@@ -122,7 +119,7 @@ CHANGED: Mapping[str, Callable[[Rewriter, Record, random.Random], None]] = {
     "Order": Rewriter._order,
     "ShipmentItem": Rewriter._shipment_item,
     "OrderItem": Rewriter._order_item,
-    "ThirdPartyBillingGroup": Rewriter._billing_group,
+    "ThirdPartyBillingGroup": lambda _, group, dice: group.update(label=dice.choice((None, "", "Group 1", "Group 2"))),
 }
 
 

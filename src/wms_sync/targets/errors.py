@@ -157,7 +157,7 @@ class LakeElsewhere(DatabaseOpenError):
             f"The lake of this database has its files in {recorded}, but the settings name {named}: a lake cannot be "
             "moved. Nothing was published. Set WMS_DATA_DIR or WMS_FILES_URL back. Or, once the raw pages and Parquet "
             "files are in the new place, let the next load create a new lake there: run `drop schema lake cascade` in "
-            "PostgreSQL and delete the old files."
+            "PostgreSQL, delete the old files, and grant the readers their rights again (`wms-sync reader`)."
         )
 
 

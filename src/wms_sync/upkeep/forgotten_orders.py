@@ -165,7 +165,7 @@ def _meant(name: str, found: Sequence[NamedOrder], forgotten: Collection[int]) -
         listed = "; ".join(
             f"{found_in.id} (unique_id {found_in.unique_id}, order_ref {found_in.order_ref})" for found_in in found
         )
-        raise UnknownOrderError(f"{name} names several orders: {listed}. Use the unique_id of one.")
+        raise UnknownOrderError(f"{name} names several orders: {listed}. Use the unique_id or the id of one.")
     if found:
         return found[0]
     id_ = identity(name)

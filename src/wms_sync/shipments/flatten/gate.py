@@ -15,7 +15,7 @@ run in C; only if an id repeats is each list checked separately.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from itertools import chain
 from operator import attrgetter
@@ -202,7 +202,10 @@ class Gate:
         unseen: dict[str, Sequence[Any]] = {}
         shared: Seen = {}
         sent: Sent = {}
-        for kind, objects in _lists_of(page, self._kinds):
+        for kind in self._kinds:
+            objects = page.collection if kind == COLLECTION else getattr(page.included, kind, None)
+            if not objects:
+                continue
             if kind not in seen:
                 ids[kind], unseen[kind] = self._ids(kind, objects, sent), objects
             else:
@@ -252,11 +255,3 @@ def _splitter(shape: Shape) -> msgspec.json.Decoder[Any]:
     envelope: dict[str, Node] = {name: ValueNode("JSON", name) for name in ENVELOPE}
     page = ObjectNode("Page", keyed=False, fields=envelope)
     return msgspec.json.Decoder(struct_of(page, {COLLECTION: list[Raw], INCLUDED: included}))
-
-
-def _lists_of(page: Any, kinds: Iterable[str]) -> Iterator[tuple[str, Sequence[Any]]]:  # noqa: ANN401 - a generated struct
-    """Yield each kind that has objects on the page, with its objects."""
-    for kind in kinds:
-        objects = page.collection if kind == COLLECTION else getattr(page.included, kind, None)
-        if objects:
-            yield kind, objects

@@ -166,7 +166,7 @@ def _without_persons(value: Any) -> str:  # noqa: ANN401 - any JSON
 def pairs_as_text(pairs: list[tuple[str, Any]]) -> str:
     """Return an object with a repeated key as a truncated JSON list of pairs, or ``WITHHELD`` if it is personal."""
     found = dict(pairs)
-    if found.get("type") in tuple(STRICTLY_KEPT) or not (PERSON | OF_ADDRESSES).isdisjoint(found):
+    if found.get("type") in tuple(STRICTLY_KEPT) or not (PERSON | OF_ADDRESSES | PLACES.keys()).isdisjoint(found):
         return WITHHELD
     return as_text([list(pair) for pair in pairs])
 

@@ -128,7 +128,11 @@ class PendingWindows:
         mark_missing(connection, audits)
         now, landed = datetime.now(UTC), set(self.landed)
         published = (
-            replace(window, state="loaded", loaded_at=now) if window.id in landed else window
+            replace(window, state="loaded", loaded_at=now)
+            if window.id in landed
+            else replace(window, state="landed", loaded_at=None)
+            if window.id in self.later
+            else window
             for window in store.windows()
         )
         replace_rows(connection, "windows", published)

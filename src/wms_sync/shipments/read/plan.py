@@ -106,7 +106,7 @@ class UnfinishedBackfill(Struct, frozen=True):
 
 def unfinished_backfill(store: StateStore, asked: Interval) -> UnfinishedBackfill | None:
     """Return the unfinished backfill of the same range, unless it was started more than ``RESUME_WITHIN`` ago."""
-    seen = store.observation(_backfill_name(asked))
+    seen = store.observation(backfill_name(asked))
     if seen is None:
         return None
     began_at = datetime.fromisoformat(seen.about)
@@ -117,15 +117,11 @@ def unfinished_backfill(store: StateStore, asked: Interval) -> UnfinishedBackfil
 
 def remember_backfill(store: StateStore, asked: Interval, until: datetime, began_at: datetime) -> None:
     """Remember a backfill before its first window is started."""
-    store.observe(_backfill_name(asked), int(until.timestamp()), began_at.isoformat())
+    store.observe(backfill_name(asked), int(until.timestamp()), began_at.isoformat())
 
 
-def forget_backfill(store: StateStore, asked: Interval) -> None:
-    """Forget a backfill after its last window has landed."""
-    store.delete_observation(_backfill_name(asked))
-
-
-def _backfill_name(asked: Interval) -> str:
+def backfill_name(asked: Interval) -> str:
+    """Return the name of the observation that remembers a backfill of this range."""
     return f"backfill {asked.start:%Y-%m-%dT%H:%M:%SZ} {asked.end:%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -130,7 +130,7 @@ class Reading:
             began_at = datetime.now(UTC) if before is None else before.began_at
             plan.remember_backfill(self._store, asked, needed[0].end, began_at)
         report = self._read("backfill", needed, counted, clocks, started, before)
-        plan.forget_backfill(self._store, asked)
+        self._store.delete_observation(plan.backfill_name(asked))
         return report
 
     def _prepare(self) -> None:

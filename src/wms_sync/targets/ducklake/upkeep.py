@@ -58,7 +58,12 @@ def maintain(settings: Settings, lease: Lease, keep: timedelta) -> Maintained:
     """Merge files, and delete files that were replaced longer ago than ``keep``. Raise ``MaintenanceError``."""
     before = LakeCatalogue(lease.engine).tables()
     with explained(), closing(opened_for_writing(settings, lease)) as connection:
-        changed = put_together(settings, connection, lease, _worthwhile)
+        changed = put_together(
+            settings,
+            connection,
+            lease,
+            lambda table: WORTHWHILE if table.data_bytes >= LARGE and table.files > 1 else everything(table),
+        )
         changed |= put_together(
             settings, connection, lease, lambda table: EVERYTHING if table.files > MANY_FILES else ()
         )
@@ -84,10 +89,6 @@ def put_together(
 def everything(table: StoredTable) -> Sequence[str]:
     """Return the steps that leave no file with a deleted row."""
     return EVERYTHING if table.files > 1 else ()
-
-
-def _worthwhile(table: StoredTable) -> Sequence[str]:
-    return WORTHWHILE if table.data_bytes >= LARGE and table.files > 1 else everything(table)
 
 
 def delete_replaced(settings: Settings, connection: duckdb.DuckDBPyConnection, lease: Lease, keep: timedelta) -> int:
