@@ -310,7 +310,7 @@ RUNS = {
 }
 PUBLISHING = Run(
     since={
-        "file": Moment("Refresh.run > Refresh._load > FileTarget.load > FileTarget._copy_to: before sendfile"),
+        "file": Moment("refresh > Refresh.run > Refresh._load > FileTarget.load: before sendfile"),
         "lake": Moment("refresh > Refresh.run > Refresh._load > LakeLoad.publish: before commit"),
     },
     seconds=0.1,
