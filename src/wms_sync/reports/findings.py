@@ -108,7 +108,15 @@ def _coverage(installation: Installation) -> Findings:
     if installation.is_behind:
         text = "The state store was lost or is an old copy, so some windows and pushes are not shown here."
         what_to_do = "Run `wms-sync sync`: it restores them from the newest snapshot, and reads only what is missing."
-        yield lasting_error("state-lost", text, what_to_do=what_to_do, hides_others=True, is_settled=False)
+        yield lasting_error(
+            "state-lost",
+            text,
+            what_to_do=what_to_do,
+            hides_others=True,
+            # a sync that comes in time restores it
+            is_settled=installation.published_at is None
+            or (installation.moment - installation.published_at).total_seconds() > installation.late_after_seconds,
+        )
         return
     installed = store.snapshots.installation()
     if installed is not None and installed.trouble is not None:

@@ -157,6 +157,7 @@ STORIES: dict[str, Story] = {
         (DRIFTED, 0, "new:drift"),
         (put_back, 0, ""),
         (tables(), 0, ""),
+        (nothing, 40, "new:state-lost"),  # no sync has come
         (does(recover_state), 0, "ended:drift"),
         (DRIFTED, 0, "new:drift"),
         (another_service, 0, "new:another-service"),
