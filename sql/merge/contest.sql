@@ -5,7 +5,9 @@
 --     of these objects (stored.sql); window and page identify a version. Versions read before the latest audit or
 --     backfill of the object are void; among the rest the greatest (version, _extracted_at) wins. verdict is
 --     'follows' if every occurrence was read after all that is stored and ranks after it, and all omit the same data;
---     'changes nothing' if none of them can take effect. Otherwise it says why the object starts over from all merged windows
+--     'changes nothing' if none of them can take effect. Otherwise it says why the object starts over from all merged
+--     windows. Of objects without history, nothing says when they were last seen: an audit or backfill that omits data
+--     and was read before the last load counts as late, because the stored row may lack a version to fill it from
 create or replace temp table contest as
 with occurrences as (
     {occurrences}
@@ -41,12 +43,25 @@ stored as (
         on existing.root = omitting.root and existing._window_id = omitting.window_id
 ),
 
+previous as (
+    select max(loaded_at) as loaded_at
+    from ops.loads
+    where not list_contains($batch::varchar[], window_id)
+),
+
 compared as (
     select
         incoming.*,
         stored.key is null as is_new,
         stored.has_history or stored.omitted is distinct from omitting.omitted as counts_anyway,
-        incoming._extracted_at < stored.last_seen_at or (incoming.looked and incoming._extracted_at = stored.last_seen_at) as is_late,
+        incoming._extracted_at < stored.last_seen_at
+        or (incoming.looked and incoming._extracted_at = stored.last_seen_at)
+        or (
+            not stored.has_history
+            and incoming.looked
+            and omitting.omitted is not null
+            and incoming._extracted_at <= coalesce(previous.loaded_at, '-infinity')
+        ) as is_late,
         (incoming.version, incoming._extracted_at, incoming.looked, incoming._window_id, incoming._page)
         > (stored.version, stored._extracted_at, stored.looked, stored._window_id, stored._page) as is_newer,
         incoming.looked and stored._extracted_at < incoming._extracted_at as voids,
@@ -56,6 +71,7 @@ compared as (
         on incoming.root = stored.root and incoming.key = stored.key
     left join omitting
         on incoming.root = omitting.root and incoming._window_id = omitting.window_id
+    cross join previous
 ),
 
 judged as (

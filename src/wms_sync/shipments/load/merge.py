@@ -115,6 +115,7 @@ class Merger:
                 "omitting_roots": [root_name for root_name, _, _ in omitting],
                 "omitting_windows": [window for _, window, _ in omitting],
                 "omitted": [label for _, _, label in omitting],
+                "batch": [window.id for window, _ in group],
             }
             self._connection.execute(
                 contest.format(occurrences=union.join(occurrences), stored=union.join(stored)), files | given
