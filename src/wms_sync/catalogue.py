@@ -135,8 +135,12 @@ class Mart(Relation, frozen=True):
 @cache
 def tables() -> tuple[Table, ...]:
     """Return the tables that ``flatten`` fills, parents before children."""
-    found = [_table(path) for path in sql_files.listed("tables")]
-    return tuple(sorted(found, key=lambda table: (not table.is_root, len(table.keys), table.schema, table.name)))
+    return tuple(
+        sorted(
+            [_table(path) for path in sql_files.listed("tables")],
+            key=lambda table: (not table.is_root, len(table.keys), table.schema, table.name),
+        )
+    )
 
 
 @cache

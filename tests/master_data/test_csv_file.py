@@ -96,6 +96,11 @@ READ: dict[str, tuple[str | bytes, dict[int, tuple[str, ...]], dict[int, tuple[t
         {3: ("B", '5" pipe')},
         {2: ((), "The line is not readable as one record")},
     ),
+    "lines of a cell after a quote in the wrong place": (
+        'code,name\nA,"a" b,"c\nD,E\nf"\nB,Beta\n',
+        {5: ("B", "Beta")},
+        {2: ((), "Lines 2 to 4 are not readable as one record")},
+    ),
     "a cell that is far too long": (
         f"code,name\nA,{'x' * 140_000}\nB,Beta\n",
         {3: ("B", "Beta")},

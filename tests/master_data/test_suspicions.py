@@ -38,6 +38,8 @@ SUSPICIOUS: dict[str, tuple[Columns, tuple[str, ...]]] = {
         METHODS,
         ("ups_GROUND,fedex_2DAY", "ups_GROUND; fedex_2DAY", "ups_GROUND fedex_2DAY", "ups_GROUND/fedex_2DAY"),
     ),
+    "Has a line break": (NAMES, ("Alpha\nB,Beta", "Cold\r\nRoom")),
+    "Has U+200B": ((TAG, *CODES), ("Cold\u200bRoom",)),
     "Is not of the form <carrier>_<SERVICE>": (METHODS[1:2], ("ups", "_GROUND", "ups_")),
     "Is a date": (
         (*CODES, *NAMES),

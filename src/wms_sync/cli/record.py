@@ -70,8 +70,12 @@ def outcome_of(settings: Settings, transport: httpx.BaseTransport, *, is_probe: 
     habits: dict[str, str] = {}
     error = None
     with TemporaryDirectory(prefix="wms-sync-") as alone:
-        shaping = {name: getattr(settings, name) for name in SHAPING}
-        own = Settings(base_url=base_url, api_token=token, data_dir=Path(alone), **shaping)
+        own = Settings(
+            base_url=base_url,
+            api_token=token,
+            data_dir=Path(alone),
+            **{name: getattr(settings, name) for name in SHAPING},
+        )
         run = Operation(own, source=COMMAND_LINE, transport=transport)
         try:
             if is_probe:

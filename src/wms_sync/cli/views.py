@@ -149,8 +149,13 @@ def status(as_json: bool, is_check: bool, is_each_table: bool) -> int:
         if is_check:
             show = partial(say, check_line(found, findings))
         elif as_json:
-            facts = {name: getattr(found, name) for name in OF_STATUS}
-            show = partial(say_json, {**facts, "findings": [json_of(finding) for finding in findings]})
+            show = partial(
+                say_json,
+                {
+                    **{name: getattr(found, name) for name in OF_STATUS},
+                    "findings": [json_of(finding) for finding in findings],
+                },
+            )
         else:
             show = partial(say_labelled, list(status_lines(found, findings, is_each_table=is_each_table)))
     show()  # afterwards: the errors of printing are not those of the data folder

@@ -196,8 +196,11 @@ class Sender:
         proves = is_open and not was_there(self._kind, step)
         if already_in_use(error, self._kind.key, step.key):
             return Sent(State.CREATED, message=PROOF) if proves else Sent(State.EXISTS, message=words)
-        # a different key may be in use because of the first attempt, so this refusal does not prove that it failed
-        if any(problem.key for problem in error.problems) and not (is_open and speaks_of_use(error)):
+        # a different key may be in use because of the first attempt, so this refusal does not prove that it failed; nor
+        # does a refusal of other content
+        entry = step.entry
+        is_other = entry is not None and entry.state in UNSURE and entry.body != step.content
+        if any(problem.key for problem in error.problems) and not (is_open and (is_other or speaks_of_use(error))):
             return Sent(State.REFUSED, message=words)
         found = self._look_for(step.key) if self._kind.is_unique else ()  # only a unique key is a proof
         if found:

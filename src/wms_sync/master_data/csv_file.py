@@ -14,7 +14,9 @@ import csv
 import hashlib
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -99,7 +101,7 @@ def read_csv(path: Path) -> CsvFile:
     text, encoding = decode(path, raw)
     blank = _BLANK_LINES.match(text)
     start, text = (len(blank[0].splitlines()), text[blank.end() :]) if blank else (0, text)
-    first = next(_lines(text), "")
+    first = next(_LINE.finditer(text), [""])[0]
     if not first.strip(_NOTHING):
         raise UnreadableFile(path, "it is empty. Its first line must name the columns.")
     if "\0" in first:
@@ -164,11 +166,6 @@ def _bytes(path: Path) -> bytes:
     return raw
 
 
-def _lines(text: str) -> Iterator[str]:
-    """Yield the lines with their ends, one at a time: a list of six million lines takes half a gigabyte."""
-    return (line[0] for line in _LINE.finditer(text))
-
-
 def _delimiter(text: str) -> str:
     """Return the delimiter that splits the header into the most names. Cells of rows may contain any delimiter."""
 
@@ -183,17 +180,32 @@ def _records(text: str, start: int, delimiter: str) -> Iterator[tuple[int, list[
     """Yield each record, including blank records: its line, its cells, and the error if its quotes cannot be parsed.
 
     The cells are in Unicode's form NFC. Otherwise the same key, saved by another program, would be another create.
-    After a record that cannot be parsed, continue with the next line.
+    After a record that cannot be parsed, continue with the next line. But if a quote of the record is open and a later
+    line closes one, all lines to there belong to it: they may be lines of a cell, not rows.
     """
-    reader = csv.reader(_lines(text), delimiter=delimiter, strict=True)
+    at = begin = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal at
+        for line in _LINE.finditer(text):
+            at = line.end()
+            yield line[0]
+
+    rest = lines()
+    reader = csv.reader(rest, delimiter=delimiter, strict=True)
     while True:
-        before = reader.line_num
+        first = start + reader.line_num + 1
         try:
-            yield start + before + 1, [normalize("NFC", cell) for cell in next(reader)], ""
+            yield first, [normalize("NFC", cell) for cell in next(reader)], ""
         except StopIteration:
             return
         except csv.Error as error:
-            yield start + before + 1, [], _quoting(start + before + 1, start + reader.line_num, error)
+            later = enumerate(_LINE.finditer(text, at), start=1) if text.count('"', begin, at) % 2 else ()
+            within = next((number for number, line in later if line[0].count('"') % 2), 0)
+            deque(islice(rest, within), maxlen=0)
+            start += within
+            yield first, [], _quoting(first, start + reader.line_num, error)
+        begin = at
 
 
 def _quoting(first: int, last: int, error: csv.Error) -> str:

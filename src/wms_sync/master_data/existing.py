@@ -197,7 +197,7 @@ class MerchantLookup:
             while part := list(islice(wanted, KEYS_PER_CALL)):
                 for row in self._rows(method, part):
                     key = row.get(method.key)
-                    if key in part:
+                    if isinstance(key, str) and key in part:
                         thing = ExistingObject(
                             _id(row, method),
                             _type(row, method) or type_,
@@ -220,7 +220,9 @@ class MerchantLookup:
             shown = _listed(method, self._api.call(method.name, arguments))
             new = [row for row in shown if row not in rows]
             rows += new
-            is_last = len(shown) < ROWS_PER_PAGE and {row.get(method.key) for row in rows} >= set(keys)
+            is_last = len(shown) < ROWS_PER_PAGE and all(
+                any(row.get(method.key) == key for row in rows) for key in keys
+            )
             if is_last or not new:
                 return rows
         raise ProtocolError(

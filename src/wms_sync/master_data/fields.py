@@ -18,7 +18,7 @@ from difflib import get_close_matches
 
 from wms_sync.grammar import count_of
 from wms_sync.json_values import INT64, LARGEST_ID
-from wms_sync.master_data.suspicions import ANY, BARCODE, CODE, METHOD, NAME, suspicion
+from wms_sync.master_data.suspicions import ANY, BARCODE, CODE, METHOD, TAG, suspicion
 
 SEPARATOR = "|"
 """Separates the entries of a list."""
@@ -128,7 +128,7 @@ def tag_name(high: int) -> Cell:
             raise Broken(f"Has {count_of(len(name), 'character')} without its HTML tags; 1 to {high} are allowed.")
         return name
 
-    return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse, holds=NAME)
+    return Cell("text", f"1 to {high} characters; HTML tags are stripped; unique", parse, holds=TAG)
 
 
 def without_html(cell: str) -> str:
@@ -233,8 +233,7 @@ def listed(entry: Cell) -> Cell:
     def doubt(cell: str) -> str | None:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
 
-    rule = f"entries separated by {SEPARATOR}; each: {entry.rule}"
-    return Cell(_LIST, rule, parse, doubt=doubt, holds=entry.holds)
+    return Cell(_LIST, (f"entries separated by {SEPARATOR}; each: {entry.rule}"), parse, doubt=doubt, holds=entry.holds)
 
 
 def extensions() -> Cell:

@@ -389,7 +389,9 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
         look = f"Look for the {kind.key} in the service, then push with --resend: a refusal then settles it."
         if kind.query or kind.merchant_method:  # which may show the object
             look = f"A sync or the Merchant API (WMS_MERCHANT_USERNAME) settles it if it shows the object. {look}"
-        return f"The service refuses it without a reason, so pushing again does not settle it. {look}"
+        return (
+            f"A refusal does not say whether the first request created it, so pushing again does not settle it. {look}"
+        )
     if kind.is_unique:
         again = f"Push the file again{WITH_RESEND if was_there else ''}"
         return f"{again}: the service refuses a second {kind.singular} of this {kind.key}, which settles it."

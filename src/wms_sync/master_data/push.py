@@ -15,7 +15,10 @@ from __future__ import annotations
 import csv
 import glob
 import io
+import itertools
 import logging
+import os
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -169,25 +172,19 @@ def push_file(
         _lookup(settings, policy, transport) as lookup,
         GlobalApi.from_settings(settings, policy=policy, allowed=store.lease.check, transport=transport) as api,
     ):
-        before = store.pushed_files.of_kind(api.base_url, kind.name).get(str(path.absolute())) if again else None
-        file = PushedFile(
-            api.base_url,
-            kind.name,
-            str(path.absolute()),
-            "",
-            run_id,
-            0,
-            0,
-            None,
-            datetime.now(UTC),
-            rejects=None if before is None else before.rejects,
-        )
+        before = store.pushed_files.of_kind(api.base_url, kind.name).get(str(path.absolute()))
+        now = datetime.now(UTC)
+        file = PushedFile(api.base_url, kind.name, str(path.absolute()), "", run_id, 0, 0, None, now)
+        if before is not None and again:  # what was corrected in a file of rejected rows is not rejected anew
+            file = replace(file, rejected=before.rejected, corrected=before.corrected, rejects=before.rejects)
         try:
             plan = _plan(
                 settings, store, kind, path, lookup, resend=resend, as_written=as_written, limit=limit, again=again
             )
         except UnreadableFile:  # the sensor ignores the file until its content changes
-            store.pushed_files.record(replace(file, sha256=digest_of(path), ended_at=datetime.now(UTC)))
+            store.pushed_files.record(
+                replace(before or file, sha256=digest_of(path), run_id=run_id, ended_at=datetime.now(UTC))
+            )
             raise
         if planned is not None:
             planned(plan)
@@ -195,6 +192,7 @@ def push_file(
             logger.info(line)
         unsent, waits = plan.sends + plan.counts.get(RowStatus.LEFT, 0), plan.counts.get(RowStatus.WAITS, 0)
         file = replace(file, sha256=plan.checked.file.sha256, unsent=unsent, waits=waits)
+        store.pushed_files.mark_corrected(file)
         store.pushed_files.record(file)
         if plan.sends > settings.push_limit:
             too_many = TooManyCreates(
@@ -230,6 +228,9 @@ def push_file(
             write_rejects(settings.layout, plan.checked, run_id, reasons),
         )
         later, waits = [*report.unsettled, *report.left], report.counts.get(RowStatus.WAITS, 0)
+        rejected = report.counts.get(RowStatus.REJECTED, 0)
+        has_all = rejected == len(reasons.keys() & plan.checked.file.cells.keys())
+        kept = file.rejects if rejected == file.rejected else None
         store.pushed_files.record(
             replace(
                 file,
@@ -237,8 +238,8 @@ def push_file(
                 waits=waits,
                 reason=str(report.stopped or "") or next((step.why for step in later), None),
                 ended_at=datetime.now(UTC),
-                rejected=report.counts.get(RowStatus.REJECTED, 0),
-                rejects=file.rejects if report.rejects is None else report.rejects.name,
+                rejected=rejected,
+                rejects=report.rejects.name if report.rejects is not None and has_all else kept,
             )
         )
     return report
@@ -307,7 +308,7 @@ def unfinished(settings: Settings, files: PushFiles) -> tuple[PushedFile, ...]:
     return tuple(
         file
         for file in files.unfinished()
-        if file.kind in idle and (Path(file.path).exists() or file.began_at >= reported_since)
+        if file.kind in idle and (os.path.exists(file.path) or file.began_at >= reported_since)  # noqa: PTH110 - no error
     )
 
 
@@ -317,9 +318,9 @@ def needs(settings: Settings, file: PushedFile) -> str:
     sentences = [f"{path.name}, pushed on {minute(file.began_at)}: {_open(file)}."]
     if file.reason and file.unsent:
         sentences.append(file.reason)
-    if file.rejected:
-        corrected = path if file.rejects is None else settings.layout.rejects / file.rejects
-        sentences.append(f"Correct the rejected rows in {corrected}, and push that file.")
+    if file.to_correct:
+        where = path if file.rejects is None else settings.layout.rejects / file.rejects
+        sentences.append(f"Correct the rejected rows in {where}, and push that file.")
     return " ".join([*sentences, *(_next(settings, file, path) if file.unsent or file.waits else ())])
 
 
@@ -329,26 +330,26 @@ def _open(file: PushedFile) -> str:
     waits = (
         f"{count_of(file.waits, 'waits', 'wait')} for objects that {agreed(file.waits, 'it refers', 'they refer')} to"
     )
-    rejected = f"{count_of(file.rejected, 'row was', 'rows were')} rejected"
-    counted = ((unsent, file.unsent), (waits, file.waits), (rejected, file.rejected))
+    rejected = f"{count_of(file.to_correct, 'row was', 'rows were')} rejected"
+    counted = ((unsent, file.unsent), (waits, file.waits), (rejected, file.to_correct))
     return ", ".join(text for text, count in counted if count)
 
 
 def _next(settings: Settings, file: PushedFile, path: Path) -> Iterator[str]:
     if not file.ended_at:
         yield "That push was killed."
-    by_hand = f"`wms-sync push {file.kind} {file.path}`"
-    if not path.exists():
-        yield f"The file is gone: put it back, and run {by_hand}."
+    by_hand = f"wms-sync push {file.kind} {shlex.quote(file.path)}"
+    if not os.path.exists(path):  # noqa: PTH110 - no error
+        yield f"The file is gone: put it back, and run `{by_hand}`."
     elif file.unsent > settings.push_limit:
         yield (
             "Check the plan; if it is right, raise WMS_PUSH_LIMIT, or set it for one run: "
-            f"`WMS_PUSH_LIMIT={file.unsent} wms-sync push {file.kind} {file.path}`."
+            f"`WMS_PUSH_LIMIT={file.unsent} {by_hand}`."
         )
     elif settings.push_enabled and path.parent == settings.master_data_dir:
         yield "Dagster's sensor master_data_files pushes it again."
     else:
-        yield f"Run {by_hand} again{'' if file.unsent else ' after a sync'}."
+        yield f"Run `{by_hand}` again{'' if file.unsent else ' after a sync'}."
 
 
 def write_rejects(layout: Layout, checked: CheckedFile, run_id: str, reasons: Mapping[int, str]) -> Path | None:
@@ -374,7 +375,9 @@ def write_rejects(layout: Layout, checked: CheckedFile, run_id: str, reasons: Ma
     for known in (*pushed, *earlier_files):
         if known.stat().st_size == len(content) and known.read_bytes() == content:
             return known
-    path = folder / f"{stem}-{run_id}.csv"
+    # files of one run may begin with the same stem
+    numbered = (folder / f"{stem}-{run_id}{f'-{number}' if number else ''}.csv" for number in itertools.count())
+    path = next(path for path in numbered if not path.exists())
     write_whole(path, content)
     return path
 

@@ -157,8 +157,9 @@ class Change(Struct, frozen=True):
 
 def content(record: Record) -> str:
     """Return a record as canonical JSON: keys sorted, no whitespace."""
-    whole = _with_references(record, lambda _, key: key)
-    return json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(
+        _with_references(record, lambda _, key: key), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    )
 
 
 def stored(record: Record, shown: dict[str, Any], changed: Sequence[Change]) -> str:

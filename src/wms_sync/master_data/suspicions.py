@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from unicodedata import name
 
 ANY, NAME, CODE, BARCODE, HS_CODE = "text", "name", "code", "barcode", "harmonised code"
-METHOD, METHODS = "shipping method", "shipping methods"
+METHOD, METHODS, TAG = "shipping method", "shipping methods", "location tag"
 
 _MONTH = (
     # capitalised as Excel writes them in English and German; in lower case as in other languages, without those that
@@ -61,9 +61,18 @@ _PATTERNS: Sequence[tuple[tuple[str, ...], str, str]] = (
         "Is a word for a missing value. Empty the cell.",
     ),
     ((), _WRONG_CODE_PAGE, "Has letters of a wrong code page. Save the file as 'CSV UTF-8' from its source."),
-    ((NAME, CODE), r"[A-Za-z]\?[a-z]", "Has ? within a word, as for a letter that was lost. Enter the text again."),
     (
-        (NAME, CODE, BARCODE),
+        (NAME, TAG),
+        r"[\r\n]",
+        "Has a line break. If a quote is missing or one too many, the cell holds rows: correct it.",
+    ),
+    (
+        (NAME, TAG, CODE),
+        r"[A-Za-z]\?[a-z]",
+        "Has ? within a word, as for a letter that was lost. Enter the text again.",
+    ),
+    (
+        (NAME, TAG, CODE, BARCODE),
         rf"\A(?:{_DATE})\Z",
         "Is a date: spreadsheets turn 1-3, MAR1 or 3/1 into dates. Format the column as text and enter it again.",
     ),
@@ -74,10 +83,16 @@ _PATTERNS: Sequence[tuple[tuple[str, ...], str, str]] = (
     ),
     ((CODE, BARCODE, HS_CODE), r"\A'", "Begins with an apostrophe, which marks text in spreadsheets. Remove it."),
     (
-        # a code with such a character would create an object that exists a second time
+        # a key with such a character would create an object that exists a second time
         (CODE, BARCODE, HS_CODE, METHOD, METHODS),
         "[^\\S ]|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800"
         "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]",
+        "Has {}, which is invisible or looks like a space. Enter the text again by hand.",
+    ),
+    (  # not those of which emoji are made
+        (TAG,),
+        "[^\\S ]|[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+        "\ufeff\uffa0]",
         "Has {}, which is invisible or looks like a space. Enter the text again by hand.",
     ),
     (
@@ -109,7 +124,7 @@ _OF = {
     holds: re.compile(
         "|".join(f"(?P<p{at}>{pattern})" for at, (of, pattern, _) in enumerate(_PATTERNS) if holds in of or not of)
     )
-    for holds in (ANY, NAME, CODE, BARCODE, HS_CODE, METHOD, METHODS)
+    for holds in (ANY, NAME, CODE, BARCODE, HS_CODE, METHOD, METHODS, TAG)
 }
 """One pattern for all that must not be in such cells; its groups have the numbers of ``_PATTERNS``."""
 

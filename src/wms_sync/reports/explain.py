@@ -217,8 +217,13 @@ class _Explaining:
     def _origin(self, row: dict[str, Any]) -> Origin:
         window_id, page = row["window_id"], row["page"]
         window = self._windows.get(window_id)
-        run_id = window.run_id if window else None
-        return Origin(window_id, page, self._layout.page(window_id, page), run_id, row["extracted_at"])
+        return Origin(
+            window_id,
+            page,
+            self._layout.page(window_id, page),
+            (window.run_id if window else None),
+            row["extracted_at"],
+        )
 
     def rows(self, query: str, **parameters: object) -> list[dict[str, Any]]:
         """Return the rows of a query; none if it reads Parquet files and there are none."""

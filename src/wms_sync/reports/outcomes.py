@@ -148,7 +148,7 @@ def pushes(installation: Installation) -> Iterator[Finding]:
 
 
 def _of_file(settings: Settings, file: PushedFile, moment: datetime) -> Finding:
-    counts = {"unsent": file.unsent, "waiting": file.waits, "rejected": file.rejected}
+    counts = {"unsent": file.unsent, "waiting": file.waits, "rejected": file.to_correct}
     waits_for = UNSENT_FOR if file.unsent else late_after(settings, moment)  # waiting rows get the id from a sync
     return warning(
         "file",
@@ -158,7 +158,7 @@ def _of_file(settings: Settings, file: PushedFile, moment: datetime) -> Finding:
         facts=file.sha256,
         detail=needs(settings, file),
         since=file.began_at,
-        is_settled=file.rejected > 0 or moment - file.began_at > waits_for,
+        is_settled=file.to_correct > 0 or moment - file.began_at > waits_for,
         counts=counts,
     )
 

@@ -95,8 +95,12 @@ class MerchantApi(Client):
         pair = f"{self._username}:{self._api_key.get_secret_value()}"
         basic = f"Basic {base64.b64encode(pair.encode()).decode()}"
         headers = {"Content-Type": "application/json", "Authorization": basic}
-        params = [None, method, list(arguments)]
-        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": "call", "params": params}
+        envelope = {
+            "jsonrpc": "2.0",
+            "id": next(self._numbers),
+            "method": "call",
+            "params": [None, method, list(arguments)],
+        }
         request = Request("POST", PATH, headers, content=msgspec.json.encode(envelope))
         return self.connection.send(request, lambda response: _result(response, self.connection.base_url, method))
 

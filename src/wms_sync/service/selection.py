@@ -199,8 +199,11 @@ class Selection(Struct, frozen=True):
     @property
     def asked(self) -> tuple[Parameter, ...]:
         """Return the requested parameters, each after those that it depends on."""
-        everything = parameters(include_addresses=self.include_addresses)
-        return tuple(parameter for parameter in everything if parameter.name not in self.omitted)
+        return tuple(
+            parameter
+            for parameter in parameters(include_addresses=self.include_addresses)
+            if parameter.name not in self.omitted
+        )
 
     @property
     def params(self) -> tuple[tuple[str, str], ...]:

@@ -123,8 +123,7 @@ class PushLedger(Guarded):
         asked = list(keys)
         found: list[Entry] = []
         for start in range(0, len(asked), KEYS_PER_STATEMENT):
-            some = asked[start : start + KEYS_PER_STATEMENT]
-            found += self._entries(of_kind.where(push_ledger.c.key.in_(some)))
+            found += self._entries(of_kind.where(push_ledger.c.key.in_(asked[start : start + KEYS_PER_STATEMENT])))
         return {entry.key: entry for entry in found}
 
     def all(self) -> tuple[Entry, ...]:
@@ -204,8 +203,8 @@ class PushedFile(Struct, frozen=True):
     """One row of ``push_files``: the state of a file (service, kind, path) after its last push.
 
     ``unsent`` counts rows that a later push will send or settle by itself; ``reason`` is why they were not sent.
-    ``waits`` counts rows that refer to something whose id is unknown, ``rejected`` those that are to be corrected, in
-    the file ``rejects``, if there is one, of the folder of rejected rows. ``ended_at`` is None while the push runs, and
+    ``waits`` counts rows that refer to something whose id is unknown. ``rejects`` is the name of the file that has all
+    ``rejected`` rows, if there is one; its push makes them ``corrected``. ``ended_at`` is None while the push runs, and
     if it was killed.
     """
 
@@ -220,14 +219,20 @@ class PushedFile(Struct, frozen=True):
     began_at: datetime
     ended_at: datetime | None = None
     rejected: int = 0
+    corrected: int = 0
     rejects: str | None = None
+
+    @property
+    def to_correct(self) -> int:
+        """Return how many rejected rows are not corrected yet."""
+        return max(0, self.rejected - self.corrected)
 
 
 class PushFiles(Guarded):
     """The pushed files.
 
     A row is written with the plan, as if nothing had been sent, and again at the end of the push, so the rows that a
-    killed push left are known too. Who pushes a file of rejected rows, wherever it is, settles those of its source.
+    killed push left are known too.
     """
 
     def of_kind(self, service: str, kind: str) -> dict[str, PushedFile]:
@@ -237,15 +242,24 @@ class PushFiles(Guarded):
 
     def unfinished(self) -> tuple[PushedFile, ...]:
         """Return the files with unsent, waiting or rejected rows, oldest first."""
-        is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0, push_files.c.rejected > 0)
+        is_open = or_(push_files.c.unsent > 0, push_files.c.waits > 0, push_files.c.rejected > push_files.c.corrected)
         query = select(push_files).where(is_open).order_by(push_files.c.began_at, push_files.c.path)
         return tuple(PushedFile(**row._mapping) for row in self._rows(query))
 
     def record(self, file: PushedFile) -> None:
         """Record the state of a file's push; it replaces the previous row."""
-        is_source = and_(push_files.c.rejects == Path(file.path).name, push_files.c.path != file.path)
-        self._execute(update(push_files).where(is_source).values(rejected=0))
         self._put(push_files, [asdict(file)])
+
+    def mark_corrected(self, file: PushedFile) -> None:
+        """Record that a push has this file, wherever it is, in place of the rows that it has from another file.
+
+        That is a file whose rejected rows it has, or the same file that was pushed as another kind.
+        """
+        is_source = or_(
+            and_(push_files.c.rejects == Path(file.path).name, push_files.c.path != file.path),
+            and_(push_files.c.path == file.path, push_files.c.kind != file.kind),
+        )
+        self._execute(update(push_files).where(is_source).values(corrected=push_files.c.rejected))
 
 
 class CreatesJournal:

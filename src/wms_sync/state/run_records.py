@@ -138,8 +138,9 @@ class RunRecords(StatePart):
         is_overdue = record.due_at is not None and datetime.now(UTC) > record.due_at + OVERDUE_AFTER
         if not (is_running or is_overdue):
             return False
-        url = self.engine.url.render_as_string(hide_password=False)
-        holder = lock_of(url, layout).holder(what=lock_for(record.purpose))
+        holder = lock_of(self.engine.url.render_as_string(hide_password=False), layout).holder(
+            what=lock_for(record.purpose)
+        )
         return holder is None or (is_running and holder.run_id != record.run_id)
 
 

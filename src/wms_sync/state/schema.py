@@ -153,6 +153,7 @@ push_files = Table(
     Column("unsent", BigInteger, nullable=False),
     Column("waits", BigInteger, nullable=False),
     Column("rejected", BigInteger, nullable=False),
+    Column("corrected", BigInteger, nullable=False),
     Column("rejects", Text),
     Column("reason", Text),
     Column("began_at", UtcDateTime, nullable=False),

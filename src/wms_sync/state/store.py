@@ -187,8 +187,7 @@ class StateStore(Guarded):
 
     def read_plans(self) -> tuple[ReadPlan, ...]:
         """Return the plans of reads that have not been compared yet, ordered by time."""
-        query = select(read_plans).order_by(read_plans.c.from_at)
-        return tuple(ReadPlan(**row._mapping) for row in self._rows(query))
+        return tuple(ReadPlan(**row._mapping) for row in self._rows(select(read_plans).order_by(read_plans.c.from_at)))
 
     def covered(
         self,

@@ -133,8 +133,9 @@ def replace_rows(
 
 def insert_rows(connection: duckdb.DuckDBPyConnection, of: Table, rows: Sequence[Mapping[str, object]]) -> None:
     """Insert rows, given by column; keys that are no column are left out."""
-    given = _given(of, of.column_names)
-    connection.execute(f"insert into {of.qualified} by name {given}", [msgspec.json.encode(rows).decode()])
+    connection.execute(
+        f"insert into {of.qualified} by name {_given(of, of.column_names)}", [msgspec.json.encode(rows).decode()]
+    )
 
 
 def _given(of: Table, columns: Collection[str]) -> str:

@@ -183,11 +183,9 @@ def _filled(settings: Settings, store: StateStore, backups: Sequence[Path], into
     if layout.elsewhere is None:
         copying.take_windows(windows_of(snapshot))
     copying.write(CREATES, lines_of(store.ledger.all()))
-    forgotten = orders_remembered(layout) | store.forgotten()
-    copying.write(FORGOTTEN, json.dumps(sorted(forgotten)).encode())
+    copying.write(FORGOTTEN, json.dumps(sorted(orders_remembered(layout) | store.forgotten())).encode())
     copying.take_rejects()
-    record = BackupRecord(made_at, version("wms-sync"), published)
-    copying.write(into.backup_record.name, msgspec.json.encode(record))
+    copying.write(into.backup_record.name, msgspec.json.encode(BackupRecord(made_at, version("wms-sync"), published)))
     copying.sync()
     return copying.copied
 

@@ -189,8 +189,10 @@ def _holding(layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table
 
 
 def _columns_of(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> set[str]:
-    query = sql_files.read("forget/parquet_columns.sql")
-    return {column for (column,) in connection.execute(query, {"files": files}).fetchall()}
+    return {
+        column
+        for (column,) in connection.execute(sql_files.read("forget/parquet_columns.sql"), {"files": files}).fetchall()
+    }
 
 
 def _clean_file(lease: Lease, layout: Layout, connection: duckdb.DuckDBPyConnection, table: Table, key: str) -> None:

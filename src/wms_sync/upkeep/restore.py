@@ -265,8 +265,9 @@ def _stage(
     for place, reason in source.damaged.items():
         copying.leave_out(place, reason)
     with StateStore.opened(here.database_url) as opened, opened.leased(staged, held) as store:
-        identity = Identity(source.snapshot.installation.id, number)
-        store.snapshots.put_back(replace(source.snapshot, installation=identity))
+        store.snapshots.put_back(
+            replace(source.snapshot, installation=Identity(source.snapshot.installation.id, number))
+        )
         store.ledger.take_in(creates)
         refuse_another_service(settings, store)
         store.remember_forgotten(forgotten)

@@ -103,9 +103,10 @@ def left(
     """So many rows of a file of products with this content are unsent, wait, or were rejected."""
     rejects = f"of-{path[1:]}"
     file = PushedFile(
-        SERVICE, "products", path, content, "run-1", unsent, waits, "Down.", house.now, house.now, rejected, rejects
+        SERVICE, "products", path, content, "run-1", unsent, waits, "Down.", house.now, house.now, rejected, 0, rejects
     )
     with opened_store(house.settings) as store:
+        store.pushed_files.mark_corrected(file)
         store.pushed_files.record(file)
 
 

@@ -253,5 +253,6 @@ def _splitter(shape: Shape) -> msgspec.json.Decoder[Any]:
         ObjectNode(INCLUDED, keyed=False, fields=shape.included), dict.fromkeys(shape.kinds, list[Raw])
     )
     envelope: dict[str, Node] = {name: ValueNode("JSON", name) for name in ENVELOPE}
-    page = ObjectNode("Page", keyed=False, fields=envelope)
-    return msgspec.json.Decoder(struct_of(page, {COLLECTION: list[Raw], INCLUDED: included}))
+    return msgspec.json.Decoder(
+        struct_of(ObjectNode("Page", keyed=False, fields=envelope), {COLLECTION: list[Raw], INCLUDED: included})
+    )

@@ -199,8 +199,9 @@ def write_flattened(lease: Lease, layout: Layout, window_id: str, flattened: Fla
 
 def flattened_windows(layout: Layout) -> tuple[str, ...]:
     """Return the ids of all flattened windows, sorted; other names there are ignored."""
-    names = layout.files.names(FLATTENED)
-    return tuple(name.removesuffix(".json") for name in names if is_of_window(f"{FLATTENED}/{name}"))
+    return tuple(
+        name.removesuffix(".json") for name in layout.files.names(FLATTENED) if is_of_window(f"{FLATTENED}/{name}")
+    )
 
 
 def take_away_damaged(layout: Layout, store: StateStore) -> int:
@@ -287,8 +288,11 @@ def _batches(pages: Sequence[RawPage], most_bytes: int) -> Iterator[list[RawPage
 
 def merged_windows(connection: duckdb.DuckDBPyConnection, layout: Layout) -> dict[str, FlattenedWindow]:
     """Return every window that has a receipt and still has its Parquet files, by id."""
-    windows = sorted(receipts(connection))
-    return {window: flattened_window(layout, window) for window in windows if is_flattened(layout, window)}
+    return {
+        window: flattened_window(layout, window)
+        for window in sorted(receipts(connection))
+        if is_flattened(layout, window)
+    }
 
 
 def files_of(group: WindowGroup, layout: Layout, slug: str) -> list[str]:

@@ -83,8 +83,7 @@ def select_of(table: Table, kinds: Kinds) -> str:
     """
     if table.schema == "ops":
         return f"from {table.qualified}"
-    select = statement(f"flatten/{table.slug}.sql", kinds)
-    return sql_files.read("flatten/page/provenance.sql").format(select=select)
+    return sql_files.read("flatten/page/provenance.sql").format(select=statement(f"flatten/{table.slug}.sql", kinds))
 
 
 @cache

@@ -185,8 +185,9 @@ def compare(
         if is_new_slice(window) and window.id in known:
             unequal = {PERSONAL} & set(chain(*omitted.values()))  # not requested with each stored version
             data = omitted_data((*omitted.get(window.id, ()), *unequal))
-            missing = list(audits.missing().values())
-            comparison = Comparison(connection, layout, known[window.id], flattened, missing, data)
+            comparison = Comparison(
+                connection, layout, known[window.id], flattened, list(audits.missing().values()), data
+            )
             audits.complete(comparison.result(start))
             compared.append(window.id)
     return compared

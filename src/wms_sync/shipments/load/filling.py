@@ -65,8 +65,9 @@ class Filling:
 
     def _choose(self, windows: Collection[str]) -> None:
         """Fill the temporary table ``filled_roots`` with the objects that follow from these windows."""
-        statement = sql_files.read("merge/filled_roots.sql")
-        self._connection.execute(statement, {"root": self._root.name, "windows": list(windows)})
+        self._connection.execute(
+            sql_files.read("merge/filled_roots.sql"), {"root": self._root.name, "windows": list(windows)}
+        )
 
     def fill_restarted(self, layout: Layout, merged: Mapping[str, FlattenedWindow]) -> None:
         """Fill what the window of an object's winning version omits, for objects that start over.

@@ -165,8 +165,9 @@ class Merger:
         won = [window for (window,) in self._connection.execute(query).fetchall() if window not in batch]
         rows = {}
         for table in family:
-            back = self._files(table, [merged[window] for window in won])
-            rows[table.slug] = self._replace(table, [*new[table.slug], *back])
+            rows[table.slug] = self._replace(
+                table, [*new[table.slug], *self._files(table, [merged[window] for window in won])]
+            )
         filling.fill_followers()
         if starting:
             filling.fill_restarted(self._layout, merged)
@@ -190,8 +191,7 @@ class Merger:
         return [file for window in windows for file in window.files(self._layout, table.slug)]
 
     def _replace(self, table: Table, files: Sequence[str]) -> int:
-        root_key = quote(table.root_key)
-        delete = sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=root_key)
+        delete = sql_files.read("merge/delete.sql").format(table=table.qualified, root_key=quote(table.root_key))
         self._connection.execute(delete)
         if not files:
             return 0

@@ -185,8 +185,9 @@ def write_timezones(connection: duckdb.DuckDBPyConnection, zones: WarehouseTimez
         warehouse["id"]: zones.of(warehouse["name"], warehouse["abbreviation"]) or zones.default
         for warehouse in records(connection.execute(sql_files.read("queries/warehouses.sql")))
     }
-    given = {"ids": list(wanted), "timezones": list(wanted.values())}
-    connection.execute(sql_files.read("queries/warehouse_timezones.sql"), given)
+    connection.execute(
+        sql_files.read("queries/warehouse_timezones.sql"), {"ids": list(wanted), "timezones": list(wanted.values())}
+    )
     now = datetime.now(UTC)
     replace_rows(connection, "timezones", [offset for zone in zones.used for offset in offsets(zone, now)])
 

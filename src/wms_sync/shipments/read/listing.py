@@ -68,8 +68,9 @@ def try_filter(listing: ShipmentListing, store: StateStore, service: str) -> Non
 
 def listing_of(settings: Settings, api: GlobalApi, page_size: int | None = None) -> ShipmentListing:
     """Return a listing of the service's shipments, in pages of ``page_size``, or else of the setting."""
-    selection = Selection(include_addresses=settings.include_addresses)
-    return ShipmentListing(api, Learned(page_size or settings.page_size, selection))
+    return ShipmentListing(
+        api, Learned(page_size or settings.page_size, Selection(include_addresses=settings.include_addresses))
+    )
 
 
 def warn_of_page_size(learned: Learned, wanted: int, warnings: Warnings) -> None:

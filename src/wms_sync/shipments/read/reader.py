@@ -115,8 +115,9 @@ class Reading:
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap)
         needed = union((*needed, *self._omitting(start, clocks.horizon)))
         known = counted if needed == interval(since, clocks.horizon) else None
-        undated = self._undated_window(clocks.horizon, is_first=not covered)
-        return self._read("sync", needed, known, clocks, started, undated=undated)
+        return self._read(
+            "sync", needed, known, clocks, started, undated=self._undated_window(clocks.horizon, is_first=not covered)
+        )
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:
         """Read ``[start, end)`` again, up to the horizon."""
@@ -205,8 +206,10 @@ class Reading:
         return again
 
     def _overlap(self) -> timedelta:
-        longest = self._store.longest_read(datetime.now(UTC) - RECENT)
-        return max(timedelta(seconds=self._settings.overlap_seconds), timedelta(seconds=int(longest.total_seconds())))
+        return max(
+            timedelta(seconds=self._settings.overlap_seconds),
+            timedelta(seconds=int(self._store.longest_read(datetime.now(UTC) - RECENT).total_seconds())),
+        )
 
     def _count_before_start(self) -> None:
         about = self._settings.start.isoformat()
@@ -360,8 +363,9 @@ class Reading:
         """Return the ids on the pages of a window, also of one that an earlier run read; none if a page is damaged."""
         if window.id not in self._ids:
             with suppress(WindowIncomplete):  # the load gives it up
-                pages = self._store.pages(window.id)
-                self._ids[window.id] = array("q", proof.landed_ids(window, self._settings.layout, pages))
+                self._ids[window.id] = array(
+                    "q", proof.landed_ids(window, self._settings.layout, self._store.pages(window.id))
+                )
         return self._ids.get(window.id, ())
 
     def _read_all(self, windows: Sequence[Window]) -> tuple[str, ...]:
