@@ -1,7 +1,7 @@
 -- severity: warn
 -- blocking: no
 -- table: shipment_items
--- description: Each item of a shipment or an order has a sku or a quantity, unless field selection lacks them.
+-- description: Each item of a shipment or an order has a sku, a product or a quantity, unless field selection lacks them.
 -- wrong: {count} [item has|items have] an id alone, because the service did not send the object. A backfill of the days of their changes reads them again
 -- named: {id} in {relation}
 with items as (
@@ -10,14 +10,14 @@ with items as (
         id,
         _window_id
     from shipment_items
-    where sku is null and quantity is null
+    where coalesce(sku, product_id::varchar, order_item_id::varchar, quantity::varchar, qty_shipped::varchar, qty_picked::varchar) is null
     union all
     select
         'order_items' as relation,
         id,
         _window_id
     from order_items
-    where sku is null and qty_ordered is null
+    where coalesce(sku, product_id::varchar, order_item_ref, qty_ordered::varchar, qty_shipped::varchar) is null
 )
 
 select

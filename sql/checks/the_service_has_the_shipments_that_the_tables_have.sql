@@ -16,13 +16,27 @@ there as (
     where _missing_since is null
 ),
 
+undated as (
+    select id
+    from shipments
+    where updated_at is null
+),
+
 put_aside as (
-    select count(distinct coalesce(object_id::varchar, page_key || path)) as records
+    select count(distinct coalesce(object_id::varchar, text)) as records
     from ops.quarantine
     where
         object = 'Shipment'
-        and regexp_full_match(path, '\$\.collection\[\d+\]')
-        and (object_id is null or object_id not in (select there.id from there))
+        and (
+            (
+                regexp_full_match(path, '\$\.collection\[\d+\]')
+                and (object_id is null or object_id not in (select there.id from there))
+            )
+            or (
+                regexp_full_match(path, '\$\.collection\[\d+\]\.updated_at')
+                and object_id in (select undated.id from undated)
+            )
+        )
 )
 
 select

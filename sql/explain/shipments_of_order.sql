@@ -3,6 +3,6 @@
 -- source: shipments, orders
 select shipments.id
 from shipments
-inner join orders on shipments.order_id = orders.id
-where $name in (orders.id::varchar, orders.unique_id, orders.order_ref)
-order by orders.id, shipments.id
+left join orders on shipments.order_id = orders.id
+where $name in (shipments.order_id::varchar, orders.unique_id, orders.order_ref)
+order by shipments.order_id, shipments.id

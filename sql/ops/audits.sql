@@ -17,7 +17,7 @@ create table ops.audits (
     missed bigint, -- Number of shipments of the slice whose version, older than settled_at, was not in the tables.
     absent bigint, -- Number of shipments in the tables, not yet marked missing, that the slice should contain but does not, or has only as stubs of deleted shipments.
     missing bigint not null, -- Number of absent shipments that the service did not return when requested by id, or that the slice has as stubs of deleted shipments; marked _missing_since.
-    orders_changed bigint, -- Number of orders of the slice with the same updated_at but different rows.
+    orders_changed bigint, -- Number of orders of the slice that changed, although no shipment of them has a new updated_at.
     settled_in_tables bigint, -- Number of shipments in the tables last changed before settled_at and not marked missing.
     total_in_tables bigint, -- Number of shipments in the tables up to total_to_id, changed since the start date and not marked missing.
     voided bigint, -- Number of shipments, orders and other objects of the slice that the tables held with a later updated_at: it moved back, so earlier versions are void.

@@ -210,9 +210,7 @@ def check(full: bool, is_strict: bool) -> int:
     """
     settings = Settings.load()
     with installation_of(settings) as installation:
-        if installation.published_at is None:
-            why = installation.unreadable or "nothing is published yet. Run `wms-sync sync` first."
-            raise AnalyticsError(f"Nothing can be checked: {why}")
+        _refuse_unpublished(installation)
         published = partial(target_of(settings).published, memory_limit=settings.memory_limit)
         found = check_tables(published) if full else installation.checks
         findings = findings_in(replace(installation, checks=found))
@@ -371,6 +369,7 @@ def inbox(name: str | None) -> None:
     """
     settings = Settings.load()
     with installation_of(settings) as installation:
+        _refuse_unpublished(installation)
         entries = installation.inbox
     shown = [entry for entry in entries if name in {None, entry.name}]
     if name is not None and not shown:
@@ -386,6 +385,12 @@ def inbox(name: str | None) -> None:
         say("no entry is open: any values that are left in ops.quarantine have since been loaded")
     elif name is None:
         say(f"next  wms-sync inbox {shown[0].name}")
+
+
+def _refuse_unpublished(installation: Installation) -> None:
+    if installation.published_at is None or installation.unreadable is not None:
+        why = installation.unreadable or "nothing is published yet. Run `wms-sync sync` first."
+        raise AnalyticsError(f"There are no tables to look at: {why}")
 
 
 def _entry_lines(entry: InboxEntry) -> Iterator[str]:

@@ -156,7 +156,10 @@ def _compare(settings: Settings, store: StateStore, moment: datetime, channels: 
     with suppress(WmsSyncError, duckdb.Error):  # a finding reports tables that cannot be opened
         target = target_of(settings)
         version = target.version if target.is_published else None
-    findings = findings_in(replace(_as_published(settings, version), store=store, moment=moment))
+    published = _as_published(settings, version)
+    if published.unreadable is not None:  # it may be readable at the next look, in the same version
+        _as_published.cache_clear()
+    findings = findings_in(replace(published, store=store, moment=moment))
     outbox = store.outbox
     sent = outbox.sent()
     for finding in findings:

@@ -43,6 +43,16 @@ SHOWN_ABOVE = {
     "audits_find_no_change_that_the_sync_missed",
 }
 """Checks whose subject has findings of its own, which also take into account what has been loaded or settled since."""
+OF_VALUES = "statuses_are_known"
+"""The check whose rows are values: an acknowledgement is of these values, not of later ones."""
+DIFFERENCES = {
+    "changed": "changed",
+    "missed": "missed",
+    "absent": "absent",
+    "orders_changed": "orders changed",
+    "voided": "whose updated_at moved back",
+}
+"""What an audit counts as differences, with the words for it."""
 SHOWN = 5
 USUAL_NIGHTS, LATE = 7, 3
 """The usual number of loads between two maintenance runs; a finding appears after ``LATE`` times the set number."""
@@ -204,7 +214,8 @@ def _of_check(found: CheckResult) -> Finding:
     if check.named:
         text = sentence(check.wrong, "", found.offending, ())
         detail = f"Among them{(found.finding or '').removeprefix(text.rstrip('.'))}"
-    finding = warning(f"check-{check.name}", text, detail=detail)
+    facts = fingerprint(found.finding) if check.name == OF_VALUES else ""
+    finding = warning(f"check-{check.name}", text, detail=detail, facts=facts)
     return replace(finding, severity="error") if check.severity == "error" else finding
 
 
@@ -242,15 +253,16 @@ def _audits(installation: Installation) -> Findings:
         what_to_do = "Check that the token may see all shipments."
         yield warning("audit", text, what_to_do=what_to_do, since=last.read_at)
     done = [audit for audit in installation.store.audits.all() if audit.compared is not None]
-    names = ("changed", "missed", "absent", "orders_changed")
-    found = {name: count for name in names if done and (count := getattr(done[-1], name))}
+    found = {name: count for name in DIFFERENCES if done and (count := getattr(done[-1], name))}
     if found:
-        counted = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.items())
+        counted = ", ".join(f"{count:,} {DIFFERENCES[name]}" for name, count in found.items())
         compared = done[-1].compared or 0
         yield warning(
             "audit-differences",
             f"The audit compared {count_of(compared, 'old shipment')}, and the tables differed: {counted}.",
-            what_to_do="The new versions replace the old ones. `wms-sync status` and ops.audits have the details.",
+            what_to_do=(
+                "New versions replace old ones; absent shipments stay. `wms-sync status` and ops.audits have the details."
+            ),
             since=done[-1].read_at,
             counts={"compared": compared, **found},
         )

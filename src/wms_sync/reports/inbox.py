@@ -38,8 +38,10 @@ TABLES = {
     "PackagingSupplies": "products",
     "Product": "products",
     "Retailer": "retailers",
+    "RetailerShipToLocation": "retailer_ship_to_locations",
     "Shipment": "shipments",
     "ShipmentItem": "shipment_items",
+    "ThirdPartyBillingGroup": "third_party_billing_groups",
     "Warehouse": "warehouses",
 }
 """The table of each kind of object. The version of an object in its table decides whether its value fits now."""
@@ -87,7 +89,7 @@ def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[Inb
     """Return the newest rows of an entry, at most ``most``."""
     with target_of(settings).published() as connection:
         name = "values" if entry.is_value else "keys"
-        query = sql_files.read(f"inbox/rows_of_{name}.sql")
+        query = sql_files.read(f"inbox/rows_of_{name}.sql").format(newest=_newest(connection))
         found = connection.execute(query, {"what": entry.what, "why": entry.why, "most": most})
         return tuple(InboxRow(**row) for row in records(found))
 
@@ -111,7 +113,7 @@ def _values(connection: duckdb.DuckDBPyConnection, store: StateStore) -> Iterato
                 first_at=min(row["first_at"] for row in still),
                 last_at=newest["last_at"],
                 example=newest["example"],
-                facts=fingerprint(max(row["last_at"] for row in group)),
+                facts=fingerprint(max(row["new_at"] for row in group)),
             )
 
 
@@ -150,6 +152,6 @@ def _is_read_again(window: Window, complete: Sequence[Window]) -> bool:
     return (
         any(other.reason == "undated" for other in later)
         if window.reason == "undated"
-        else window.covers_time
+        else window.from_at < window.to_at
         and not subtract((window.interval,), (other.interval for other in later if other.covers_time))
     )

@@ -36,7 +36,7 @@ from wms_sync.shipments.read.counts import Counts
 from wms_sync.shipments.read.listing import is_recent, listing_of, remembered
 from wms_sync.shipments.read.progress import Tally, Warnings
 from wms_sync.shipments.read.raw import WindowIncomplete
-from wms_sync.shipments.read.shortfall import BEFORE_START
+from wms_sync.shipments.read.shortfall import BEFORE_START, UNDATED_MISSED
 from wms_sync.shipments.read.window import WindowReader, new_window
 from wms_sync.state.audits import Audit, MissingShipment
 from wms_sync.state.store import Run
@@ -47,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 SLICE_EVERY = timedelta(hours=20)
 """The minimum interval between slices, so that one slice is read a night, however often a sync runs."""
+SKIPPED_FOR = timedelta(days=3)
+"""How long audits may be skipped before a finding says so."""
 MOST_ABSENT = 100
 """More absent shipments than this are requested again only if they are at most half of the slice in the tables."""
 
@@ -92,10 +94,10 @@ class SliceReader:
             after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
             audit, missing = self._read(after, settled, audits.missing().keys())
         except SKIPPED as error:
-            logger.warning(
-                "The audit of old shipments is skipped this time; nothing else is affected: %(error)s",
-                {"error": error},
-            )
+            text = f"The audit of old shipments is skipped this time; nothing else is affected: {error}"
+            logger.warning(text)
+            if last is None or not is_recent(SKIPPED_FOR, last.read_at):
+                self._store.record_warnings({"audit-skipped": text}, from_scratch=False)
             return None
         audits.begin(audit, missing)
         self._landed(audit.window_id)
@@ -104,7 +106,7 @@ class SliceReader:
     def _before_first(self) -> int:
         """Return an id just below the first id that a round reads: years of older shipments may have lower ids."""
         older = self._store.observation(BEFORE_START)
-        if older is not None and not older.value:
+        if (older is not None and not older.value) or self._store.observation(UNDATED_MISSED) is not None:
             return 0
         lowest = self._listing.lowest_id(self._settings.start)
         return 0 if lowest is None else min((lowest, *stored_shipments(self._settings, 0, lowest - 1))) - 1

@@ -88,6 +88,7 @@ class Comparison:
         self._find_versions(start)
         compared, missed, absent = (self._ids(verdict) for verdict in (None, "missed", "absent"))
         changed, orders = self._differing("shipments", "audit_shipments"), self._differing("orders", "audit_orders")
+        orders = sorted({*orders, *self._outdated()})
         voided = {f"voided_{root.slug}": self._voided(root) for root in tables() if root.is_root and root.newer}
         found = {"changed": changed, "missed": missed, "absent": absent, "orders_changed": orders, **voided}
         bounds = {"start": start, "settled_at": self._audit.settled_at, "total_to_id": self._audit.total_to_id}
@@ -152,6 +153,10 @@ class Comparison:
                 )
                 found.update(row[0] for row in self._connection.execute(statement).fetchall())
         return sorted(found)
+
+    def _outdated(self) -> list[int]:
+        given = {"settled_at": self._audit.settled_at}
+        return [row[0] for row in self._connection.execute(self._statement("outdated", "orders"), given).fetchall()]
 
     def _voided(self, root: Table) -> list[int]:
         statement = sql_files.read("audit/voided.sql").format(

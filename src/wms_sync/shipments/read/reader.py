@@ -31,15 +31,13 @@ from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
 from wms_sync.shipments.read.raw import WindowIncomplete, refuse_without_room
-from wms_sync.shipments.read.shortfall import BEFORE_START, ReadIncomplete, compare
+from wms_sync.shipments.read.shortfall import BEFORE_START, UNDATED_MISSED, ReadIncomplete, compare
 from wms_sync.shipments.read.window import WindowReader, new_window
 from wms_sync.state.store import COMPLETE_STATES, ReadPlan, Reason, Run, Window
 
 RECENT = timedelta(days=7)
 ATTEMPTS = 3
 ASKED_AGAIN = 2
-UNDATED_MISSED = "undated_shipments_missed"
-"""Recorded once the filter has missed shipments without ``updated_at``; then its count of zero is no longer trusted."""
 
 
 class ReadReport(Struct, frozen=True):
@@ -115,9 +113,7 @@ class Reading:
         needed = plan.sync_intervals(start, clocks.horizon, covered, overlap)
         needed = union((*needed, *self._omitting(start, clocks.horizon)))
         known = counted if needed == interval(since, clocks.horizon) else None
-        return self._read(
-            "sync", needed, known, clocks, started, undated=self._undated_window(clocks.horizon, is_first=not covered)
-        )
+        return self._read("sync", needed, known, clocks, started, undated=self._undated_window(clocks.horizon))
 
     def backfill(self, start: datetime, end: datetime) -> ReadReport:
         """Read ``[start, end)`` again, up to the horizon."""
@@ -125,12 +121,17 @@ class Reading:
         self._prepare()
         counted = settle(self._settings, self._store, self._warnings, self._listing, start, end)
         clocks = self._heed_clocks()
-        asked, needed = Interval(start, end), interval(start, min(end, clocks.horizon))
+        gaps, overlap = plan.find_gaps(self._settings.start, clocks.horizon, self._store.covered()), self._overlap()
+        # a sync reads the overlap before a gap, so a backfill of the gap's start has to
+        begin = min(
+            [start, *(max(self._settings.start, gap.start - overlap) for gap in gaps if start <= gap.start < end)]
+        )
+        asked, needed = Interval(start, end), interval(begin, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
         if needed:
             began_at = datetime.now(UTC) if before is None else before.began_at
             plan.remember_backfill(self._store, asked, needed[0].end, began_at)
-        report = self._read("backfill", needed, counted, clocks, started, before)
+        report = self._read("backfill", needed, counted if begin == start else None, clocks, started, before)
         self._store.delete_observation(plan.backfill_name(asked))
         return report
 
@@ -219,13 +220,13 @@ class Reading:
             if before is not None and (before == 0 or self._counts.are_reliable()):
                 self._store.observe(BEFORE_START, before, about)
 
-    def _undated_window(self, horizon: datetime, *, is_first: bool) -> tuple[Window, ...]:
+    def _undated_window(self, horizon: datetime) -> tuple[Window, ...]:
         """Return the window for shipments without ``updated_at``, half-read or new; empty if it is not needed.
 
         Every sync reads them all, in a window that covers no time: without a date, new shipments cannot be
         distinguished from old ones.
         """
-        count = self._count_undated(is_first=is_first)
+        count = self._count_undated()
         for window in self._store.windows("reading"):
             if window.reason == "undated":
                 if count and self._is_fresh(window) and self._listing.requests_the_same(window.signature):
@@ -237,13 +238,13 @@ class Reading:
         self._store.begin_windows([window])
         return (window,)
 
-    def _count_undated(self, *, is_first: bool) -> int:
+    def _count_undated(self) -> int:
         """Return the number of shipments that the filter for those without ``updated_at`` finds.
 
-        Warn if counts show that it misses some. Its zero is trusted, except in the first sync and once it was wrong.
+        Warn if counts show that it misses some.
         """
         found = self._listing.count_undated()
-        if found or (found == 0 and not is_first and self._store.observation(UNDATED_MISSED) is None):
+        if found:
             return found
         missed = self._counts.outside_dates()
         if missed:
@@ -276,8 +277,8 @@ class Reading:
         resumed = self._resumable(reason, needed, since)
         landed = self._landed_before(needed, since) if reason == "backfill" else ()
         unread = subtract(needed, (window.interval for window in (*resumed, *landed)))
-        # resuming reads on after the landed pages, so what was committed late behind them needs windows of its own
-        rest = union((*unread, *(late for window in resumed for late in self._late(window))))
+        # neither a half-read window nor one that landed earlier has what was committed late behind its pages
+        rest = union((*unread, *(late for window in (*resumed, *landed) for late in self._late(window))))
         begun_at = min((window.started_at for window in (*resumed, *landed)), default=datetime.now(UTC))
         plans = [self._planned(part, known, begun_at, clocks.horizon) for part in needed]
         counts = {plan.interval: plan.counted for plan in plans}
@@ -353,7 +354,7 @@ class Reading:
         )
 
     def _late(self, window: Window) -> tuple[Interval, ...]:
-        """Return the part of a half-read window in which records may have been committed since reading began."""
+        """Return the part of a window in which records may have been committed since reading it began."""
         landed = self._store.pages(window.id)
         if not landed:
             return ()

@@ -25,6 +25,8 @@ from wms_sync.state.store import COMPLETE_STATES, ReadPlan, StateStore, Window
 
 BEFORE_START = "records_before_start"
 """The observation of how many shipments the start date leaves out; each audit counts them again."""
+UNDATED_MISSED = "undated_shipments_missed"
+"""The observation of how many shipments no filter on ``updated_at`` finds; audits then begin with the lowest id."""
 LEAST = 10
 SHARE = 100
 """At most one shipment in ``SHARE`` of those counted, and at least ``LEAST``, may differ."""
@@ -96,8 +98,8 @@ def _short(
             f"Before the read, the service counted {count_of(counted, 'shipment')} that changed from "
             f"{plan.from_at:%Y-%m-%d %H:%M:%S} to {plan.to_at:%Y-%m-%d %H:%M:%S} UTC. Now it counts {now:,}; "
             f"{landed:,} landed, and {changed:,} have changed since. Its lists or counts were incomplete for a "
-            "while: a part of its search index was missing or being rebuilt, or a cache answered. This time is not "
-            "covered: what landed is loaded, and the next run reads all of it again. If this repeats, report it to "
+            "while: a part of its search index was missing or being rebuilt, or a cache answered. What landed is "
+            "loaded. A sync reads all of it again with its next run; repeat a backfill. If this repeats, report it to "
             "the operator of the service."
         )
     if lacking > 0:
