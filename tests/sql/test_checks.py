@@ -169,7 +169,8 @@ SAID: list[tuple[str, list[Row], str]] = [
         "audits_find_no_change_that_the_sync_missed",
         [AUDIT],
         "The latest audit found changes that the sync had missed: 1 shipment that changed without a new updated_at, "
-        "2 orders that changed without one of their shipments, 0 shipments that were not in the tables, and 0 objects whose updated_at moved back.",
+        "2 orders that changed without one of their shipments, 0 shipments that were not in the tables, and 0 objects "
+        "whose updated_at moved back.",
     ),
     (
         "the_service_has_the_shipments_that_the_tables_have",

@@ -261,7 +261,7 @@ def _audits(installation: Installation) -> Findings:
             "audit-differences",
             f"The audit compared {count_of(compared, 'old shipment')}, and the tables differed: {counted}.",
             what_to_do=(
-                "New versions replace old ones; absent shipments stay. `wms-sync status` and ops.audits have the details."
+                "New versions replace old ones; absent shipments stay. `wms-sync status` and ops.audits have details."
             ),
             since=done[-1].read_at,
             counts={"compared": compared, **found},
