@@ -82,8 +82,7 @@ def parse_warehouse_timezones(text: str) -> WarehouseTimezones:
             named[name.lower()] = checked_zone(zone)
         except ValueError as error:
             raise ValueError(f"has {part!r}, and {zone!r} {error}") from None
-    default = named.pop(EVERY_OTHER, UTC_NAME)
-    return WarehouseTimezones(named, default)
+    return WarehouseTimezones(named, named.pop(EVERY_OTHER, UTC_NAME))
 
 
 def offsets(timezone: str, now: datetime) -> Iterator[Offset]:

@@ -62,8 +62,9 @@ def demo(data_dir: Path) -> int:
             for path in files_of(SAMPLES, kind)
         ]
         _title("3. Second sync: the changes of an hour, whose new shipments use what was pushed")
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        httpx.post(f"{base_url}/sandbox/advance", json=CHANGES, headers=headers, timeout=60).raise_for_status()
+        httpx.post(
+            f"{base_url}/sandbox/advance", json=CHANGES, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
+        ).raise_for_status()
         run_sync(settings, is_shown=False)
     published = settings.layout.published
     _title("4. What an analyst sees")

@@ -295,8 +295,7 @@ def refresh_lines(report: RefreshReport) -> Iterator[str]:
     if report.audited is not None:
         yield f"audit     {report.audited}"
     yield from (f"check     REFUSED: {outcome.finding} ({outcome.check.name})" for outcome in report.refused_by)
-    passed = sum(outcome.passed for outcome in report.checks)
-    yield f"checks    {passed} of {len(report.checks)} passed"
+    yield f"checks    {sum(outcome.passed for outcome in report.checks)} of {len(report.checks)} passed"
     if report.published:
         yield f"published {report.bytes / 1e6:,.1f} MB"
     else:

@@ -135,8 +135,9 @@ def on_sandbox(port: int) -> Iterator[tuple[Mapping[str, str], Path]]:
 def _serve(environment: Mapping[str, str], folder: Path, port: int, location: str) -> int:
     home = Path(environment[DAGSTER_HOME])
     environment = {**environment, "PYTHONSAFEPATH": "1"}  # a module in the folder must not take the place of an import
-    prepare = [sys.executable, "-m", "wms_sync_pipelines.home"]
-    if code := subprocess.run(prepare, env=environment, cwd=folder, check=False).returncode:  # noqa: S603 - our own module
+    if code := subprocess.run(
+        [sys.executable, "-m", "wms_sync_pipelines.home"], env=environment, cwd=folder, check=False
+    ).returncode:
         return code
     # each ends the UI. A background process of a script ignores SIGINT, and Dagster would inherit that
     hangup = signal.SIGHUP if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else signal.SIGTERM  # nohup ignores it

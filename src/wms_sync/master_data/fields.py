@@ -259,8 +259,9 @@ def refers(
     def parse(cell: str) -> tuple[str, ...]:
         return _each_once(_parts(cell) if many else [cell])
 
-    rule = by + _SEVERAL[many]
-    by_key = Refers(_REFERENCE[many], rule, parse, field, to, many, ids=ids, doubt=lambda _: doubt, holds=CODE)
+    by_key = Refers(
+        _REFERENCE[many], by + _SEVERAL[many], parse, field, to, many, ids=ids, doubt=lambda _: doubt, holds=CODE
+    )
     return {key: by_key, ids: refers_by_id(field, to, many=many, doubt=doubt)}
 
 

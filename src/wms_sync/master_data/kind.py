@@ -236,8 +236,7 @@ class Header(Struct, frozen=True):
 
     def rows(self, texts: Texts) -> Iterator[tuple[int, dict[FileColumn, str]]]:
         """Yield the line and the filled cells of each row."""
-        columns = [cells.items() for cells in texts.values()]
-        for row in zip(*columns, strict=True):
+        for row in zip(*[cells.items() for cells in texts.values()], strict=True):
             yield row[0][0], {placed: text for placed, (_, text) in zip(texts, row, strict=True) if text}
 
     def reading_order(self) -> Callable[[Violation], tuple[int, int]]:

@@ -239,8 +239,9 @@ def _left(step: Step) -> Step:
 
 
 def _in_words(violations: Iterable[Violation]) -> dict[int, str]:
-    found = groupby(violations, lambda violation: violation.line)
-    return {line: " ".join(map(str, of_line)) for line, of_line in found}
+    return {
+        line: " ".join(map(str, of_line)) for line, of_line in groupby(violations, lambda violation: violation.line)
+    }
 
 
 class _Planner:

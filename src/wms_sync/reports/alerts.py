@@ -96,8 +96,9 @@ def channels_of(settings: Settings) -> tuple[Channel, ...]:
     """Return the channels for alerts: the webhook, which accepts JSON, and the URLs of apprise by position."""
     channels: list[Channel] = []
     if settings.alert_webhook_url is not None:
-        post = partial(_ask, "POST")
-        channels.append(Channel("webhook", f"{PREFIX}ALERT_WEBHOOK_URL", settings.alert_webhook_url, post))
+        channels.append(
+            Channel("webhook", f"{PREFIX}ALERT_WEBHOOK_URL", settings.alert_webhook_url, partial(_ask, "POST"))
+        )
     urls = "" if settings.alert_urls is None else settings.alert_urls.get_secret_value()
     for number, url in enumerate(urls.split(), 1):
         setting = f"{PREFIX}ALERT_URLS (URL {number})"
@@ -109,8 +110,10 @@ def all_channels(settings: Settings) -> tuple[Channel, ...]:
     """Return the channels for alerts, and the heartbeat, which is called after each successful sync."""
     if settings.heartbeat_url is None:
         return channels_of(settings)
-    get = partial(_ask, "GET")
-    return (*channels_of(settings), Channel(HEARTBEAT, f"{PREFIX}HEARTBEAT_URL", settings.heartbeat_url, get))
+    return (
+        *channels_of(settings),
+        Channel(HEARTBEAT, f"{PREFIX}HEARTBEAT_URL", settings.heartbeat_url, partial(_ask, "GET")),
+    )
 
 
 def _ask(method: Literal["GET", "POST"], url: str, setting: str, body: Body) -> str:
@@ -171,8 +174,12 @@ def _compare(settings: Settings, store: StateStore, moment: datetime, channels: 
         return  # what is not in the list may not have ended, such as rejected rows of a service without an address
     for name in sent.keys() - {HEARTBEAT, *(finding.name for finding in findings)}:
         text = f"Ended: {sent[name].text} It was reported on {minute(sent[name].sent_at)}."
-        ended = Finding(name=name, severity="note", text=text)
-        outbox.end(sent[name], body_of(settings, "ended", ended, moment, reaches), channels, moment)
+        outbox.end(
+            sent[name],
+            body_of(settings, "ended", Finding(name=name, severity="note", text=text), moment, reaches),
+            channels,
+            moment,
+        )
 
 
 @lru_cache(maxsize=1)
@@ -188,8 +195,9 @@ def _beat(store: StateStore, moment: datetime) -> None:
     last = next((run for run in syncs if run.outcome in {"succeeded", "failed"}), None)
     if last is None or last.outcome == "failed" or last.ended_at is None or moment - last.ended_at > BEAT_FOR:
         return
-    beat = SentAlert(HEARTBEAT, last.run_id, "", moment)
-    store.outbox.add(beat, {"id": str(uuid4())}, (HEARTBEAT,), newest_only=True)
+    store.outbox.add(
+        SentAlert(HEARTBEAT, last.run_id, "", moment), {"id": str(uuid4())}, (HEARTBEAT,), newest_only=True
+    )
 
 
 def body_of(settings: Settings, status: Status, finding: Finding, now: datetime, data_as_of: datetime | None) -> Body:

@@ -121,8 +121,9 @@ def _is_marked(path: Path) -> bool:
     """Return whether the file is a Parquet file with the mark of an export."""
     try:
         with duckdb.connect() as connection:
-            marked = {"file": str(path), "key": MARK_KEY, "value": MARK}
-            return connection.execute(sql_files.read("queries/parquet_is_marked.sql"), marked).fetchall() == [(True,)]
+            return connection.execute(
+                sql_files.read("queries/parquet_is_marked.sql"), {"file": str(path), "key": MARK_KEY, "value": MARK}
+            ).fetchall() == [(True,)]
     except duckdb.Error:  # a folder, or a file of a different format
         return False
 

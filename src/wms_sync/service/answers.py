@@ -159,8 +159,7 @@ def not_the_answer(response: httpx.Response, content: bytes, base_url: str, *, w
 def body_of_error(response: httpx.Response) -> bytes:
     """Return the body of an error answer; empty if it cannot be read or is too large."""
     try:
-        deadline = monotonic() + _ERROR_BODY_SECONDS
-        return receive(response, deadline=deadline, largest=_LARGEST_ERROR_BODY).content
+        return receive(response, deadline=monotonic() + _ERROR_BODY_SECONDS, largest=_LARGEST_ERROR_BODY).content
     except (httpx.HTTPError, ApiError):
         return b""
 

@@ -93,8 +93,10 @@ class MerchantApi(Client):
     def call(self, method: str, arguments: Sequence[object] = ()) -> Any:  # noqa: ANN401 - whatever the method returns
         """Call a method that only reads, such as ``retailer.list``, with retries. Raise ``ApiError`` on failure."""
         pair = f"{self._username}:{self._api_key.get_secret_value()}"
-        basic = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        headers = {"Content-Type": "application/json", "Authorization": basic}
+        headers = {
+            "Content-Type": "application/json",
+            "Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}",
+        }
         envelope = {
             "jsonrpc": "2.0",
             "id": next(self._numbers),

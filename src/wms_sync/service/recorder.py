@@ -166,8 +166,10 @@ class Recorder(httpx.BaseTransport):
         with self._lock:
             self.exchanges += 1
             link = self._stand_ins.of_link(request.url.raw_path.decode())
-            answer = {} if response is None else self._said(response, raw)
-            self.write(f"{self.exchanges:05d}.json", {"request": f"{request.method} {link}", **answer})
+            self.write(
+                f"{self.exchanges:05d}.json",
+                {"request": f"{request.method} {link}", **({} if response is None else self._said(response, raw))},
+            )
 
     def _said(self, response: httpx.Response, raw: bytes) -> dict[str, Any]:
         said = {name: self._stand_ins.of(response.headers[name], name) for name in HEADERS if name in response.headers}

@@ -92,6 +92,7 @@ class SliceReader:
             return None
         try:
             after = last.to_id if last is not None and last.to_id < LARGEST_ID else self._before_first()
+            after = self._given_up(audits.all(), after)
             audit, missing = self._read(after, settled, audits.missing().keys())
         except SKIPPED as error:
             text = f"The audit of old shipments is skipped this time; nothing else is affected: {error}"
@@ -102,6 +103,17 @@ class SliceReader:
         audits.begin(audit, missing)
         self._landed(audit.window_id)
         return audit
+
+    def _given_up(self, audits: Sequence[Audit], after: int) -> int:
+        """Return where a slice begins whose pages were damaged, if no later one reads it; otherwise ``after``."""
+        abandoned = {window.id for window in self._store.windows("abandoned")}
+        again = (
+            audit.after_id
+            for number, audit in enumerate(audits, start=1)
+            if audit.window_id in abandoned
+            and not any(later.after_id <= audit.after_id < later.to_id for later in audits[number:])
+        )
+        return min(again, default=after)
 
     def _before_first(self) -> int:
         """Return an id just below the first id that a round reads: years of older shipments may have lower ids."""

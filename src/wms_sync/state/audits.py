@@ -94,8 +94,9 @@ class Audits(Guarded):
         date, so that this audit is the newest: otherwise the round would not continue until that date.
         """
         with self._transaction() as connection:
-            later = update(audits).where(audits.c.read_at > audit.read_at)
-            connection.execute(later.values(read_at=audits.c.settled_at))
+            connection.execute(
+                update(audits).where(audits.c.read_at > audit.read_at).values(read_at=audits.c.settled_at)
+            )
             connection.execute(audits.insert().values(**asdict(audit)))
             add_rows(connection, missing_shipments, [asdict(shipment) for shipment in missing])
 

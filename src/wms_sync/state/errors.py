@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -104,5 +105,5 @@ class RestoreUnfinished(StateError):
     def __init__(self, folder: str) -> None:
         super().__init__(
             f"A restore from {folder} into this data folder was interrupted, so its content is incomplete. Nothing "
-            f"was read, loaded or sent. Run `wms-sync restore {folder}` again: it starts over."
+            f"was read, loaded or sent. Run `wms-sync restore {shlex.quote(str(folder))}` again: it starts over."
         )

@@ -9,6 +9,7 @@ The process cannot recreate it, because a lease's folder is created only once, a
 from __future__ import annotations
 
 import secrets
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -172,8 +173,9 @@ class Lease:
 def _count_up(engine: Engine, held: Held) -> EpochRow:
     """Increment the epoch in one statement, so that no two writers get the same epoch."""
     is_sqlite = engine.dialect.name == "sqlite"
-    began = asdict(held.me) | {"began_at": datetime.now(UTC)}  # a lock may be held for several leases
-    statement = insert_of(engine, leases).values(what=held.what, epoch=1, **began)
+    statement = insert_of(engine, leases).values(
+        what=held.what, epoch=1, **(asdict(held.me) | {"began_at": datetime.now(UTC)})
+    )
     taken = {name: column for name, column in statement.excluded.items() if name != "what"}
     counted = statement.on_conflict_do_update(index_elements=["what"], set_=taken | {"epoch": leases.c.epoch + 1})
     with engine.begin() as connection:
@@ -211,7 +213,7 @@ def refuse_backup(layout: Layout) -> None:
     if layout.backup_record.exists():
         raise StateError(
             f"{layout.root} is a backup, which stays as it is. Nothing was read, loaded or sent. Set WMS_DATA_DIR to "
-            f"another folder; `wms-sync restore {layout.root}` puts the backup there."
+            f"another folder; `wms-sync restore {shlex.quote(str(layout.root))}` puts the backup there."
         )
 
 

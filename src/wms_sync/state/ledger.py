@@ -133,8 +133,11 @@ class PushLedger(Guarded):
 
     def unsure(self) -> tuple[Entry, ...]:
         """Return the creates that may have been sent but have no conclusive answer, oldest first."""
-        unsure = push_ledger.c.state.in_(UNSURE)
-        return self._entries(select(push_ledger).where(unsure).order_by(push_ledger.c.intended_at, push_ledger.c.key))
+        return self._entries(
+            select(push_ledger)
+            .where(push_ledger.c.state.in_(UNSURE))
+            .order_by(push_ledger.c.intended_at, push_ledger.c.key)
+        )
 
     def services(self) -> set[str]:
         """Return the base URLs of the services that have, or may have, a thing of the ledger."""
@@ -277,8 +280,7 @@ class CreatesJournal:
         with self._locked() as file:
             if file.seek(0, os.SEEK_END):
                 file.seek(-1, os.SEEK_END)
-                is_cut = file.read(1) != b"\n"
-                file.write(b"\n" if is_cut else b"")
+                file.write(b"\n" if file.read(1) != b"\n" else b"")
             file.write(lines_of(written))
             file.flush()
             os.fsync(file.fileno())

@@ -78,7 +78,7 @@ def is_behind(layout: Layout, store: StateStore) -> bool:
 
     Raise ``AnotherInstallation`` if the files are of another installation, or if no snapshot says whose they are.
     """
-    known, newest = store.snapshots.installation(), newest_head(layout)
+    newest, known = newest_head(layout), store.snapshots.installation()  # a run may write both in between
     if newest is None:
         refuse_unknown(layout, store)
         return False

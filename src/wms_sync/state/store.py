@@ -385,8 +385,9 @@ class StateStore(Guarded):
 
     def mark_forgotten(self) -> None:
         """Record that no personal data of any forgotten order is left anywhere."""
-        unfinished = forgotten_orders.c.done_at.is_(None)
-        self._execute(update(forgotten_orders).where(unfinished).values(done_at=datetime.now(UTC)))
+        self._execute(
+            update(forgotten_orders).where(forgotten_orders.c.done_at.is_(None)).values(done_at=datetime.now(UTC))
+        )
 
     def _update(self, window_id: str, **values: Any) -> None:  # noqa: ANN401 - columns of several types
         self._execute(update(windows).where(windows.c.id == window_id).values(**values))

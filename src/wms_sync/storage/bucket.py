@@ -14,7 +14,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -200,7 +200,8 @@ class BucketFiles:
         if not there:
             return
         writer.check()
-        self._asked("deleted", key, lambda: obstore.delete(self._store, there))
+        with suppress(FileNotFoundError):  # another run has deleted one since
+            self._asked("deleted", key, lambda: obstore.delete(self._store, there))
         for name in there:
             self._listing.remove(name)
             self._scratch.drop(name)
@@ -319,13 +320,13 @@ class BucketFiles:
             yield from ((found["path"], found["size"]) for found in page)
 
     def _asked(self, what: str, key: str, request: Callable[[], T]) -> T:
-        """Return the store's answer. An unmet condition, or a missing object on a read, is raised as it is."""
+        """Return the store's answer. Raise as they are an unmet condition, and a missing object to read or delete."""
         try:
             return request()
         except (AlreadyExistsError, PreconditionError):
             raise
         except FileNotFoundError as error:
-            if what == "read":
+            if what in {"read", "deleted"}:
                 raise
             raise FilesRefused(what, self.where(key), error) from None
         except InvalidPathError as error:

@@ -203,9 +203,10 @@ def complete(connection: duckdb.DuckDBPyConnection, *, comments_on_views: bool =
             connection.execute(stored.create)
     for mart in marts():
         connection.execute(mart.create)
-    comments = _comments(on_views=comments_on_views)
     # a thousand comments have nothing to optimize, and the optimizer would double the time
-    connection.execute(";\n".join(("pragma disable_optimizer", *comments, "pragma enable_optimizer")))
+    connection.execute(
+        ";\n".join(("pragma disable_optimizer", *_comments(on_views=comments_on_views), "pragma enable_optimizer"))
+    )
 
 
 def has_other_history(connection: duckdb.DuckDBPyConnection) -> bool:

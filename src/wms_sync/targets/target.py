@@ -119,6 +119,12 @@ def former_target(settings: Settings) -> Target | None:
                     "Nothing was changed. If nobody needs the lake, run `drop schema lake cascade` in PostgreSQL and "
                     "delete these files; then run again. If it is in use, set WMS_ANALYTICS=ducklake."
                 )
+    if settings.layout.lake.exists():
+        raise AnalyticsError(
+            f"{settings.layout.lake} has files of a lake, which hold personal data. Nothing was changed. If nobody "
+            "needs the lake, delete this folder; then run again. If it is in use, set WMS_ANALYTICS=ducklake and the "
+            "WMS_STATE_URL of its database."
+        )
     return None
 
 

@@ -185,7 +185,10 @@ def _filled(settings: Settings, store: StateStore, backups: Sequence[Path], into
     copying.write(CREATES, lines_of(store.ledger.all()))
     copying.write(FORGOTTEN, json.dumps(sorted(orders_remembered(layout) | store.forgotten())).encode())
     copying.take_rejects()
-    copying.write(into.backup_record.name, msgspec.json.encode(BackupRecord(made_at, version("wms-sync"), published)))
+    copying.write(
+        into.backup_record.name,
+        msgspec.json.encode(BackupRecord(made_at, version("wms-sync"), published, layout.elsewhere is not None)),
+    )
     copying.sync()
     return copying.copied
 

@@ -213,8 +213,11 @@ def _clean_file(lease: Lease, layout: Layout, connection: duckdb.DuckDBPyConnect
     kept = kept_rows(table, _columns_of(connection, held), f"read_parquet({literal(held[0])})")
     rows = number_in(connection.execute(f"copy ({kept}) to $temporary (format parquet)", {"temporary": str(temporary)}))
     content = temporary.read_bytes()
-    name = name_of(layout.files.named(key, content))
-    after = [*parts[:number], *([ParquetPart.of(name, rows, content)] if rows else []), *parts[number + 1 :]]
+    after = [
+        *parts[:number],
+        *([ParquetPart.of(name_of(layout.files.named(key, content)), rows, content)] if rows else []),
+        *parts[number + 1 :],
+    ]
     write_flattened(lease, layout, window_id, replace(flattened, parts=flattened.parts | {table.slug: after}))
     if rows:
         sync_file(temporary)

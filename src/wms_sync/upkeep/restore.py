@@ -29,7 +29,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from wms_sync.errors import SettingsError, WmsSyncError
-from wms_sync.layout import CREATES, FORGOTTEN, PARQUET, SNAPSHOTS, Layout, backups_in
+from wms_sync.layout import CREATES, FORGOTTEN, LAKE, PARQUET, SNAPSHOTS, Layout, backups_in
 from wms_sync.settings import Settings
 from wms_sync.state.holder import Held
 from wms_sync.state.leases import Lease, refuse_backup
@@ -123,7 +123,7 @@ def restore(
             _refuse_data(layout, source, present, over)
             creates = _creates(source, present, layout)
             number, lacks = _continued(settings, source, present, creates)
-            lacks = None if creates_are_known else lacks
+            lacks = None if creates_are_known and CREATES not in source.damaged else lacks
             forgotten = _forgotten(source, present, layout)
             ready, copied = _stage(settings, source, number, forgotten, creates, lacks, held[0])
         _swap(settings, source, present, ready, creates)
@@ -189,7 +189,9 @@ def _refuse_data(layout: Layout, source: Restorable, present: StateStore, over: 
     known = present.snapshots.installation()
     if layout.published.exists() or any(any(layout.root.glob(f"{name}/*")) for name in (SNAPSHOTS, PARQUET)):
         held = f"{layout.root} has data"
-    elif present.windows() and (layout.elsewhere or known is None or known.id != source.snapshot.installation.id):
+    elif (known is not None and known.id != source.snapshot.installation.id) or (
+        present.windows() and (layout.elsewhere or known is None)
+    ):
         held = "The state store is in use"
     if held is not None and (over is None or over.resolve() != layout.root.resolve()):
         raise DataFolderInUse(
@@ -233,9 +235,10 @@ def _forgotten(source: Restorable, present: StateStore, layout: Layout) -> set[i
     Raise ``ForgottenOrdersLostError`` if the list of a copy is lost: unlike a backup's, it may be newer than its state.
     """
     known = set(orders_remembered(layout) | present.forgotten())
-    known |= {row["order_id"] for row in source.snapshot.rows(forgotten_orders)}
     for folder in (source.layout.root, *backups_in(source.layout.root.parent)):
         try:
+            snapshot, _ = Examination().snapshots(strict(folder))
+            known |= {row["order_id"] for row in (snapshot.rows(forgotten_orders) if snapshot else ())}
             known |= orders_in(strict(folder).files.get(FORGOTTEN))
         except (FileNotFoundError, Inaccessible, ValueError) as error:
             if folder == source.layout.root and source.record is None and source.snapshot.rows(windows):
@@ -309,6 +312,7 @@ def _swap(
     if layout.elsewhere is not None:
         _put_objects(layout, present.lease)
         keep_creates_elsewhere(layout, present)
+        layout.files.replace(present.lease, FORGOTTEN, staged.files.get(FORGOTTEN))
     _replace_files(layout, staged)
     if settings.analytics == "ducklake" and not source.in_bucket:
         _drop_lake(settings)
@@ -333,7 +337,7 @@ def _replace_files(layout: Layout, staged: Layout) -> None:
     """Move the current files away, and put the staged files in their place. The published file is replaced last."""
     away = make_private(staged.root / "away")
     layout.published_log.unlink(missing_ok=True)
-    for name in (SNAPSHOTS, PARQUET):
+    for name in (SNAPSHOTS, PARQUET, LAKE):
         with suppress(FileNotFoundError):
             (layout.root / name).rename(away / name)
     names = [FORGOTTEN, CREATES, *([SNAPSHOTS, PARQUET] if layout.elsewhere is None else [])]
@@ -355,4 +359,3 @@ def _drop_lake(settings: Settings) -> None:
 
     with LakeCatalogue.opened(settings.database_url) as catalogue:
         catalogue.drop()
-    shutil.rmtree(settings.layout.lake, ignore_errors=True)

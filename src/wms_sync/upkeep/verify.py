@@ -90,11 +90,15 @@ class Verified(Struct, frozen=True):
 
 
 class BackupRecord(Struct, frozen=True):
-    """``backup.json``: the time at which the backup was made, the release, and the SHA-256 of the published file."""
+    """``backup.json``: when the backup was made, by which release, and the SHA-256 of the published file.
+
+    ``in_bucket``: raw pages and Parquet files were in object storage, and are not in the backup.
+    """
 
     made_at: datetime
     release: str
     published: str | None
+    in_bucket: bool = False
 
 
 class NamedFile(Struct, frozen=True):
@@ -176,8 +180,10 @@ class Examination:
         if snapshot is None:
             yield Damage(SNAPSHOTS, "it has no readable snapshot of the state, so it cannot be restored", LEFT_OUT)
         yield from self.small_files(folder, landed, 0 if snapshot is None else snapshot.creates)
-        yield from self.windows(layout, landed)
-        yield from self.published(layout, backup_record(layout))
+        record = backup_record(layout)
+        if record is None or not record.in_bucket:
+            yield from self.windows(layout, landed)
+        yield from self.published(layout, record)
 
     def snapshots(self, layout: Layout) -> tuple[Snapshot | None, list[Damage]]:
         """Return the newest readable snapshot, and the damaged ones."""

@@ -153,8 +153,9 @@ class Flattener:
         """Check that the rows and the records quarantined whole add up to the records of each page."""
         accounted: Counter[int] = Counter()
         for slug in ACCOUNTS.keys() & files.keys():
-            statement = sql_files.read(ACCOUNTS[slug])
-            accounted.update(dict(self._connection.execute(statement, {"file": str(files[slug])}).fetchall()))
+            accounted.update(
+                dict(self._connection.execute(sql_files.read(ACCOUNTS[slug]), {"file": str(files[slug])}).fetchall())
+            )
         for page in batch.pages:
             if accounted[page.number] != page.records:
                 raise RecordsLostError(batch.window_id, page.number, page.records, accounted[page.number])

@@ -91,8 +91,9 @@ class Check(Struct, frozen=True):
 @cache
 def checks() -> tuple[Check, ...]:
     """Return every check, ordered by name."""
-    declared = (_declared(path) for path in sql_files.listed("checks"))
-    return tuple(sorted((*declared, *_derived()), key=lambda check: check.name))
+    return tuple(
+        sorted((*(_declared(path) for path in sql_files.listed("checks")), *_derived()), key=lambda check: check.name)
+    )
 
 
 def _derived() -> Iterator[Check]:
@@ -130,8 +131,7 @@ def _has_parent(of: Table, parent: Table) -> Check:
 
 
 def _blocking(of: Table, name: str, description: str, wrong: str, query: str) -> Check:
-    named = "/".join(f"{{{key}}}" for key in of.keys)
-    return Check(name, of.slug, "error", True, description, wrong, named, query)
+    return Check(name, of.slug, "error", True, description, wrong, "/".join(f"{{{key}}}" for key in of.keys), query)
 
 
 def _ends_in_the_table(history: Table) -> Check:

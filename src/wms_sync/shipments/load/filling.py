@@ -137,8 +137,9 @@ def _below(member: Table) -> str:
     if member.parent in {None, member.root}:
         return ""
     parent = table(member.parent)
-    keys = zip(parent.keys, member.parent_key, strict=True)
-    on = " and ".join(f"kept.{quote(own)} = parent.{quote(key)}" for key, own in keys)
+    on = " and ".join(
+        f"kept.{quote(own)} = parent.{quote(key)}" for key, own in zip(parent.keys, member.parent_key, strict=True)
+    )
     return (
         f"semi join (select present.* from {parent.qualified} as present inner join {_kept(parent)} as was "
         f"on {_same(parent, 'present', 'was')}) as parent on {on}"

@@ -200,8 +200,10 @@ class Merger:
 
     def _append(self, table: Table, group: WindowGroup) -> int:
         """Replace the rows of a table about the windows themselves, such as ``ops.quarantine``."""
-        windows = [window.id for window, _ in group]
-        self._connection.execute(f"delete from {table.qualified} where _window_id in (select unnest(?))", [windows])
+        self._connection.execute(
+            f"delete from {table.qualified} where _window_id in (select unnest(?))",
+            [[window.id for window, _ in group]],
+        )
         files = files_of(group, self._layout, table.slug)
         if not files:
             return 0

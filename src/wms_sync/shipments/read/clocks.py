@@ -131,8 +131,9 @@ def remember(store: StateStore, clocks: Clocks) -> None:
     boot, uptime = _uptime()
     # times ahead of this machine by more than the tolerance are never covered: going back from there loses nothing
     latest = min(readings.latest, datetime.now(UTC) + clocks.tolerance)
-    at_boot = round(latest.timestamp() - uptime)
-    store.record((Observation(OBSERVED, most, str(least)), Observation(SINCE_BOOT, at_boot, boot)))
+    store.record(
+        (Observation(OBSERVED, most, str(least)), Observation(SINCE_BOOT, round(latest.timestamp() - uptime), boot))
+    )
 
 
 def expected_horizon(store: StateStore, tolerance: timedelta) -> datetime:

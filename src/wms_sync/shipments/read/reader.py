@@ -129,8 +129,9 @@ class Reading:
         asked, needed = Interval(start, end), interval(begin, min(end, clocks.horizon))
         before = self._gone_on_with(asked, needed)
         if needed:
-            began_at = datetime.now(UTC) if before is None else before.began_at
-            plan.remember_backfill(self._store, asked, needed[0].end, began_at)
+            plan.remember_backfill(
+                self._store, asked, needed[0].end, datetime.now(UTC) if before is None else before.began_at
+            )
         report = self._read("backfill", needed, counted if begin == start else None, clocks, started, before)
         self._store.delete_observation(plan.backfill_name(asked))
         return report
@@ -166,8 +167,9 @@ class Reading:
         """Return the clocks, as the answers since the last ``listen`` show them."""
         clock = self._api.clock
         newest = self._store.covered_until() or self._settings.start
-        expected = expected_horizon(self._store, clock.tolerance)
-        return Clocks(clock.readings, newest, expected, clock.tolerance, self._overlap())
+        return Clocks(
+            clock.readings, newest, expected_horizon(self._store, clock.tolerance), clock.tolerance, self._overlap()
+        )
 
     def _heed_clocks(self) -> Clocks:
         """Return the clocks; if they are in doubt, request more answers first.

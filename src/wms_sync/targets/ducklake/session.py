@@ -47,8 +47,7 @@ LEAST_THREADS = 4
 
 def session_options(lease: Lease) -> str:
     """Return the options with which a writing session connects, in libpq's form."""
-    options = {"wms.epoch": lease.row.epoch, **KEEPALIVES}
-    return " ".join(f"-c {name}={value}" for name, value in options.items())
+    return " ".join(f"-c {name}={value}" for name, value in {"wms.epoch": lease.row.epoch, **KEEPALIVES}.items())
 
 
 def sign(connection: duckdb.DuckDBPyConnection, lease: Lease) -> None:
@@ -77,8 +76,9 @@ def _put_up_fence(lease: Lease) -> None:
 @contextmanager
 def opened_for_reading(settings: Settings, *, memory_limit: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Attach the lake for the length of the block. Raise ``DatabaseOpenError``."""
-    config = _config(settings, memory_limit) if memory_limit else {}
-    with closing(_attached(settings, config, _shared(settings, "read_only"))) as connection:
+    with closing(
+        _attached(settings, (_config(settings, memory_limit) if memory_limit else {}), _shared(settings, "read_only"))
+    ) as connection:
         try:
             yield connection
         except duckdb.IOException as error:  # the catalogue or a file is unreachable
@@ -109,8 +109,9 @@ def opened_for_writing(settings: Settings, lease: Lease) -> duckdb.DuckDBPyConne
 def opened_privately(settings: Settings, lease: Lease) -> duckdb.DuckDBPyConnection:
     """Attach or create the lake in the lease's folder, in place of the published one. Raise ``DatabaseOpenError``."""
     options = f"data_path {literal(f'{lease.folder}/{PRIVATE}/')}, {NOT_INLINED}"
-    attach = [f"attach {private(lease)} ({options})", f"use {PRIVATE}"]
-    return _attached(settings, _config(settings, settings.memory_limit), attach)
+    return _attached(
+        settings, _config(settings, settings.memory_limit), [f"attach {private(lease)} ({options})", f"use {PRIVATE}"]
+    )
 
 
 def private(lease: Lease) -> str:
@@ -198,8 +199,7 @@ def claim(settings: Settings, lease: Lease) -> None:
     lake, owner = catalogue.identity(), _owner(files)
     if owner is not None and owner.lake == lake:
         return
-    is_new = catalogue.newest_snapshot() is None
-    if owner is not None and not is_new:
+    if owner is not None and catalogue.newest_snapshot() is not None:
         raise LakeReplaced(files.where(LAKE_OWNER), str(owner))
     url = make_url(settings.database_url)
     place = f"{url.database} on {url.host or url.query.get('host') or 'this machine'}"
