@@ -48,6 +48,7 @@ HEADERS = frozenset({
 """The headers of an answer that wms-sync reads, in lower case."""
 _LATER_IS_A_TIME = 1e9
 """More seconds than this, 31 years, are a Unix time."""
+_LATER_IS_IN_MILLISECONDS = 1e11
 
 
 class Readings(Struct, frozen=True):
@@ -166,7 +167,7 @@ def seconds_until(value: str, *, now: datetime | None = None) -> float | None:
     """
     clock = now or datetime.now(UTC)
     with suppress(ValueError):
-        seconds = float(value)
+        seconds = float(value) / (1000 if float(value) > _LATER_IS_IN_MILLISECONDS else 1)
         return max(0.0, seconds - clock.timestamp() if seconds > _LATER_IS_A_TIME else seconds)
     with suppress(ValueError):
         return max(0.0, (http_date(value) - clock).total_seconds())

@@ -101,9 +101,20 @@ def left(
     house: Installation, path: str, content: str = "1", *, unsent: int = 0, waits: int = 0, rejected: int = 0
 ) -> None:
     """So many rows of a file of products with this content are unsent, wait, or were rejected."""
-    rejects = f"of-{path[1:]}"
     file = PushedFile(
-        SERVICE, "products", path, content, "run-1", unsent, waits, "Down.", house.now, house.now, rejected, 0, rejects
+        SERVICE,
+        "products",
+        path,
+        content,
+        "run-1",
+        unsent,
+        waits,
+        "Down.",
+        house.now,
+        house.now,
+        rejected,
+        0,
+        f"of-{path[1:]}",
     )
     with opened_store(house.settings) as store:
         store.pushed_files.mark_corrected(file)
