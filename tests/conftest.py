@@ -65,8 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        folder = item.path.relative_to(HERE).parts[0]
-        if folder in PROOF_FOLDERS or not PROOF_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+        if item.path.relative_to(HERE).parts[0] in PROOF_FOLDERS or not PROOF_FIXTURES.isdisjoint(
+            getattr(item, "fixturenames", ())
+        ):
             item.add_marker("proof")
     # one file in a folder of quick tests is long
     items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] in QUICK and item.path.name != "test_lock.py")

@@ -41,8 +41,9 @@ def test_the_doctor_sends_a_test_and_shows_what_receivers_say(
 ):
     monkeypatch.chdir(tmp_path)
     receiver.status, receiver.says = status, b'{"error": "no_service at /hooks/a%2Dsecret"}'
-    given = {"WMS_ALERT_WEBHOOK_URL": receiver.url} | environment
-    tested = CliRunner().invoke(main, ["doctor", "--alert", "--json"], env=given)
+    tested = CliRunner().invoke(
+        main, ["doctor", "--alert", "--json"], env=({"WMS_ALERT_WEBHOOK_URL": receiver.url} | environment)
+    )
     found = [finding for finding in json.loads(tested.stdout) if finding["name"] == "alerts"]
     assert ([finding["severity"] for finding in found], says in found[-1]["text"]) == (severities, True), found
     assert "a-secret" not in tested.output

@@ -57,8 +57,9 @@ main(["broken"])
 
 
 def test_a_defect_keeps_its_traceback(tmp_path):
-    command = [sys.executable, "-c", BROKEN]
-    ended = subprocess.run(command, env={}, cwd=tmp_path, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", BROKEN], env={}, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (1, "KeyError: 'of a defect'")
 
 

@@ -120,8 +120,9 @@ def sandbox(in_process: InProcess) -> InProcess:
 
 @pytest.fixture
 def settings_for(settings_for: Callable[..., Settings]) -> Callable[..., Settings]:
-    start = datetime.now(UTC).date() - timedelta(days=30)
-    return partial(settings_for, start_date=start, clock_tolerance_seconds=86_400)
+    return partial(
+        settings_for, start_date=(datetime.now(UTC).date() - timedelta(days=30)), clock_tolerance_seconds=86_400
+    )
 
 
 @pytest.fixture

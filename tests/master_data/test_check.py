@@ -215,8 +215,7 @@ def test_the_samples_become_the_bodies_of_the_specification(kind):
     assert (result.violations, result.notes) == ((), ())
     assert {one.name for one in columns_of(kind) if not one.name.endswith("<code>")} <= set(result.file.frame.columns)
     assert (result.file.frame != "").any().all()
-    records = sorted(result.records, key=lambda record: record.line)
-    found = msgspec.json.decode(msgspec.json.encode(records))
+    found = msgspec.json.decode(msgspec.json.encode(sorted(result.records, key=lambda record: record.line)))
     assert found == json.loads(Path(__file__).with_name("golden").joinpath(f"{kind}.json").read_text(encoding="utf-8"))
 
 

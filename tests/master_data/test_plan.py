@@ -209,8 +209,11 @@ def test_a_product_known_by_its_sku_is_told(desk, shown):
     assert "1 row counts as already there only because the service has the sku (line 2)" in "\n".join(report.lines())
     assert "of merchant m" in report.rows()[0]["why"]
     desk.record(entry(desk, "Q", State.DOUBT, kind="products"))
-    both = desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv")
-    assert [step.key for step in desk.plan(PRODUCTS, both, resend=True).steps if step.sends] == ["Q"]
+    assert [
+        step.key
+        for step in desk.plan(PRODUCTS, desk.file("sku,name", "100,Ours", "Q,Q", name="both.csv"), resend=True).steps
+        if step.sends
+    ] == ["Q"]
     desk.answers(*[failed(503)] * 4)
     assert "push the file again with --resend" in desk.push(PRODUCTS, path, resend=True).rows()[0]["why"]
     left = desk.push(PRODUCTS, path, resend=True, limit=0)

@@ -105,8 +105,10 @@ def test_a_deleted_tag_is_created_again_when_asked(desk):
     path = desk.file("name,color", "Fragile,red1", "Cold,blue1")
     desk.push(TAGS, path)
     desk.server.sandbox.delete_location_tag(desk.entries()["Fragile"].remote_id)
-    done = outcomes(desk.push(TAGS, path, resend=True))
-    assert done == {"Fragile": RowStatus.CREATED, "Cold": RowStatus.ALREADY_THERE}
+    assert outcomes(desk.push(TAGS, path, resend=True)) == {
+        "Fragile": RowStatus.CREATED,
+        "Cold": RowStatus.ALREADY_THERE,
+    }
     live = {tag["name"]: tag["id"] for tag in desk.server.sandbox.location_tags() if "Deleted" not in tag["name"]}
     assert {key: entry.remote_id for key, entry in desk.entries().items()} == live
 

@@ -161,8 +161,10 @@ class DagsterUi:
 
     def runs(self) -> list[dict[str, Any]]:
         """Every run, the oldest first; `tags` as a dictionary."""
-        runs = reversed(self.query(RUNS)["runsOrError"]["results"])
-        return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in runs]
+        return [
+            {**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}}
+            for run in reversed(self.query(RUNS)["runsOrError"]["results"])
+        ]
 
     def ended(self, run_id: str) -> str:
         """Waits until a run has ended; its status."""

@@ -33,8 +33,9 @@ def graph(built):
 def test_each_table_says_what_it_has_and_where_it_is(settings, graph):
     for relation in relations():
         metadata = graph.get(tables.key(settings, relation)).metadata
-        columns = metadata["dagster/column_schema"].value.columns
-        assert [column.name for column in columns if column.description] == [*relation.column_names], relation.place
+        assert [column.name for column in metadata["dagster/column_schema"].value.columns if column.description] == [
+            *relation.column_names
+        ], relation.place
         assert metadata["dagster/table_name"] == f"analytics.{relation.schema}.{relation.name}"
         assert metadata["dagster/uri"] == settings.layout.published.absolute().as_uri()
         if relation.schema == "marts":

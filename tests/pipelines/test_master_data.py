@@ -153,8 +153,7 @@ def test_assets_that_are_materialised_show_their_plans(make_settings, folder, se
     write(folder / "retailers.csv", "code,name", "a,A")
     both = [dg.AssetKey(["master_data", name]) for name in ("products", "retailers")]
     built = definitions.build(make_settings(master_data_dir=folder, push_enabled=True))
-    job = built.resolve_implicit_global_asset_job_def()
-    result = job.execute_in_process(instance=instance, asset_selection=both)
+    result = built.resolve_implicit_global_asset_job_def().execute_in_process(instance=instance, asset_selection=both)
     assert (service.sandbox.retailers(), service.sandbox.products()) == ([], [])
     shown = {event.asset_key: event.materialization.metadata for event in result.get_asset_materialization_events()}
     assert shown.keys() == {*both}

@@ -98,8 +98,9 @@ def test_what_is_tried_again(late, service, instance, receiver, minutes, changes
     settings = late(**changes)
     built = definitions.build(settings, RunResource(settings, pauses=SHORT))
     service.sandbox.intercept = down_for(minutes)
-    job = built.resolve_job_def(jobs.NIGHTLY_SYNC)
-    night = job.execute_in_process(instance=instance, tags=tags, raise_on_error=False)
+    night = built.resolve_job_def(jobs.NIGHTLY_SYNC).execute_in_process(
+        instance=instance, tags=tags, raise_on_error=False
+    )
     waited = instance.all_logs(night.run_id, of_type=dg.DagsterEventType.STEP_UP_FOR_RETRY)
     seconds = [entry.dagster_event.step_retry_data.seconds_to_wait for entry in waited]
     assert seconds == [pause.total_seconds() for pause in SHORT[:retries]]

@@ -91,8 +91,9 @@ STATES: dict[str, tuple[tuple[Change, ...], dict[str, str]]] = {
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """An installation after a sync in which nothing was wrong."""
     transport = InProcess(Sandbox(SandboxConfig(shipments=120, seed=5, days=20, families=40)))
-    start = datetime.now(UTC).date() - timedelta(days=30)
-    settings = settings_in(tmp_path_factory.mktemp("synced"), transport, start_date=start)
+    settings = settings_in(
+        tmp_path_factory.mktemp("synced"), transport, start_date=(datetime.now(UTC).date() - timedelta(days=30))
+    )
     run_sync(settings, transport)
     return settings
 

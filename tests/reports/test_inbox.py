@@ -51,8 +51,7 @@ def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
     assert (value.what, value.rows) == ("Shipment $.collection[].is_international", SHIPMENTS_HELD)
     assert (key.what, key.example) == ("Shipment.gift_wrap", '"blue"')
     for name, left in ((value.name, ["unknown key"]), (key.name, [])):
-        offered = acknowledgeable(findings_of(bench.settings), entries(bench))
-        bench.store.acknowledgements.add({name: offered[name]})
+        bench.store.acknowledgements.add({name: acknowledgeable(findings_of(bench.settings), entries(bench))[name]})
         assert [said for said in ("left out", "unknown key") if said in "".join(bench.needs)] == left
 
     next_ = sandbox.sandbox.advance(seconds=3600, changed=SHIPMENTS_HELD).changed[-1]

@@ -363,8 +363,7 @@ def test_what_cannot_be_observed_is_said_and_the_rest_goes_on(bench, service, se
 def test_a_service_with_few_shipments_has_little_to_observe(service, settings_for, shipments):
     service.sandbox = Sandbox(replace(FEW, shipments=shipments))
     service.sandbox.redate = lambda _: datetime.now(UTC)
-    found = list(probe(settings_for(service), transport=service))
-    assert {habit.verdict for habit in found} == {USUAL, "no data"}
+    assert {habit.verdict for habit in list(probe(settings_for(service), transport=service))} == {USUAL, "no data"}
 
 
 def test_a_service_that_lists_nothing_ends_the_probe(service, settings_for):

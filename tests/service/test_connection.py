@@ -134,8 +134,10 @@ WINDOW = "updated_at{gt:'2026-03-01T00:00:00Z',lt:'2026-03-02T00:00:00Z'}"
     ],
 )
 def test_parameters_are_shown_unless_they_may_be_personal(params: Params, shown):
-    request = httpx.Request("GET", LISTED_AT, params=list(params) or None)
-    assert described(request, None, 0.5) == f"GET {httpx.URL(LISTED_AT).path} got no answer after 0.50 s; {shown}"
+    assert (
+        described(httpx.Request("GET", LISTED_AT, params=list(params) or None), None, 0.5)
+        == f"GET {httpx.URL(LISTED_AT).path} got no answer after 0.50 s; {shown}"
+    )
 
 
 def test_the_headers_that_matter_are_shown_without_credentials():

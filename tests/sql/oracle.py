@@ -306,8 +306,10 @@ class Marts(Struct, dict=True):
 
     @cached_property
     def orders(self) -> list[Row]:
-        per_order = grouped(self.shipments, "order_id")
-        return [self._order(order, per_order[order["id"],]) for order in self.known["Order"].values()]
+        return [
+            self._order(order, grouped(self.shipments, "order_id")[order["id"],])
+            for order in self.known["Order"].values()
+        ]
 
     def _order(self, order: Record, shipments: list[Row]) -> Row:
         state, status, items = lower(order.get("state")), lower(order.get("status")), order["items"]

@@ -107,8 +107,11 @@ class PageOracle(Struct, frozen=True):
 
     def _waiting(self) -> list[tuple[Row, Row]]:
         """The shipments that are open past their ship-by date, with their orders."""
-        orders = {row["order_id"]: row for row in self.marts.orders}
-        return [(row, orders.get(row["order_id"], {})) for row in self.marts.shipments if is_late_and_open(row)]
+        return [
+            (row, {row["order_id"]: row for row in self.marts.orders}.get(row["order_id"], {}))
+            for row in self.marts.shipments
+            if is_late_and_open(row)
+        ]
 
     def _backlog(self) -> Row:
         late = [(row["days_late"], order.get("is_open") is False) for row, order in self._waiting()]

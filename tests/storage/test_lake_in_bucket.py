@@ -118,8 +118,11 @@ def test_persons_in_a_bucket_are_hidden_and_forgotten(
         connection.execute("update pii.order_addresses set last_name = last_name")  # an earlier snapshot has it too
     order = an_order_at_an_end(settings.database_url)
     mark = (MARK % order).encode()
-    before = files_holding(download(tmp_path / "before"), mark)
-    assert {key.split("/")[0] for key in before} == {"raw", "parquet", "lake"}
+    assert {key.split("/")[0] for key in files_holding(download(tmp_path / "before"), mark)} == {
+        "raw",
+        "parquet",
+        "lake",
+    }
     with unrecorded_run(settings, "forget") as run:
         assert forget(run, [order]).pages > 0
     assert files_holding(download(tmp_path / "after"), mark) == set()

@@ -40,8 +40,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for marker in metafunc.definition.iter_markers("seeds"):
-        most = COUNTS[marker.args[0]][metafunc.config.getoption("--soak")]
-        metafunc.parametrize("seed", range(1, most + 1), ids=lambda seed: f"seed{seed}")
+        metafunc.parametrize(
+            "seed",
+            range(1, COUNTS[marker.args[0]][metafunc.config.getoption("--soak")] + 1),
+            ids=lambda seed: f"seed{seed}",
+        )
 
 
 @pytest.fixture

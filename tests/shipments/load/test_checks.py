@@ -19,9 +19,8 @@ def test_a_load_checks_rows_that_it_does_not_change(synced, sandbox):
     last = read_installation(synced.settings, synced.store).checks
     [dates] = [result for result in last if result.check.name == DATES]
     assert dates.finding == f"1 shipment was packed before it was created: {oldest}."
-    now = check_tables(target_of(synced.settings).published)
     assert [(found.check, found.offending, found.finding) for found in last] == [
-        (found.check, found.offending, found.finding) for found in now
+        (found.check, found.offending, found.finding) for found in check_tables(target_of(synced.settings).published)
     ]
 
 

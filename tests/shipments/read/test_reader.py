@@ -65,8 +65,7 @@ def test_after_a_failure_the_read_goes_on_at_the_next_page(bench, sandbox):
 
 def test_what_is_committed_late_behind_the_pages_of_a_half_read_window_is_read(bench, sandbox):
     """It lies below the window's end, which is the horizon of the run that failed, so no later overlap reaches it."""
-    half_read = left_half_read(bench, sandbox)
-    assert half_read.to_at == NOW - MARGIN
+    assert left_half_read(bench, sandbox).to_at == NOW - MARGIN
     done = sandbox.sandbox.advance(seconds=60, changed=120, late=300)
     bench.read()
     landed = Counter(bench.landed_ids())
@@ -152,6 +151,25 @@ def test_a_backfill_that_was_interrupted_goes_on_where_it_was(bench, sandbox):
     assert bench.backfill(END, NOW + timedelta(days=5)).intervals == (
         Interval(END - timedelta(minutes=10), NOW - MARGIN),
     )
+
+
+@pytest.mark.parametrize("served", [None, 58])
+def test_a_backfill_of_today_leaves_nothing_late_unread(bench, sandbox, served):
+    """The night ended just after midnight; the backfill is whole, or interrupted after its newest windows landed."""
+    service, today = sandbox.sandbox, Interval(NOW.replace(hour=0) + timedelta(days=1), NOW + timedelta(days=2))
+    service.advance(seconds=43_440)
+    bench.read()
+    service.advance(seconds=60, changed=30, late=420)
+    service.advance(seconds=36_000, changed=150)
+    bench.settings = bench.settings.model_copy(update={"max_parallel_requests": 1, "page_size": 4})
+    if served:
+        read_until_down(bench, sandbox, served, read=lambda bench: bench.backfill(today.start, today.end))
+        service.advance(seconds=60, changed=30, late=300)
+        service.advance(seconds=18_000)
+    bench.backfill(today.start, today.end)
+    service.advance(seconds=50_400)
+    bench.read()
+    bench.assert_landed(sandbox)
 
 
 def test_a_backfill_of_other_days_does_not_go_on_with_one(bench, sandbox):

@@ -23,8 +23,7 @@ def test_wherever_lists_and_counts_end_nothing_is_lost(bench, sandbox, settings_
     """It is said that counts prove nothing, unless they lack no more than may be deleted meanwhile."""
     bench.settings = settings_for(sandbox, page_size=10)
     sandbox.sandbox.most_matches = most
-    warnings = bench.read().warnings
-    assert any("not noticed" in text for text in warnings) == (most < SHIPMENTS_HELD - LEAST)
+    assert any("not noticed" in text for text in bench.read().warnings) == (most < SHIPMENTS_HELD - LEAST)
     assert sorted(bench.landed_ids()) == ids(sandbox)
 
 
