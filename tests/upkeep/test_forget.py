@@ -157,6 +157,10 @@ def assert_recorded(stored: Bench) -> None:
 def test_the_next_run_finishes_an_interrupted_forget(stored, read_once):
     order, *_ = orders_with_addresses(stored.layout.published)
     before = counted(stored)
+    stored.layout.lake.mkdir()
+    with pytest.raises(AnalyticsError, match="has files of a lake"):
+        forget(stored.run, [order])
+    stored.layout.lake.rmdir()
     with (
         no_file_larger_than(2**20),  # room for raw pages and Parquet files, and not for the tables
         pytest.raises(AnalyticsError, match=r"Forgetting .* \(.*File too large"),

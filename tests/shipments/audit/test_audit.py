@@ -117,6 +117,9 @@ def test_a_slice_covers_no_time_and_is_read_once_a_night(bench, sandbox, setting
         assert [reading.read(NOW) is None for _ in range(2)] == [False, True]
         first, second = audits(bench)
         assert second.after_id == first.to_id
+        bench.store.abandon(first.window_id)  # its pages were damaged
+        dated(bench, datetime.now(UTC) - timedelta(days=2))
+        assert reading.read(NOW).after_id == first.after_id
         dated(bench, datetime.now(UTC) - timedelta(days=2))
         bench.layout.published.write_bytes(b"no database")
         assert reading.read(NOW) is None
