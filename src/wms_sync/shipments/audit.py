@@ -118,7 +118,8 @@ class SliceReader:
     def _before_first(self) -> int:
         """Return an id just below the first id that a round reads: years of older shipments may have lower ids."""
         older = self._store.observation(BEFORE_START)
-        if (older is not None and not older.value) or self._store.observation(UNDATED_MISSED) is not None:
+        undated = self._store.observation(UNDATED_MISSED)
+        if (older is not None and not older.value) or (undated is not None and undated.value):
             return 0
         lowest = self._listing.lowest_id(self._settings.start)
         return 0 if lowest is None else min((lowest, *stored_shipments(self._settings, 0, lowest - 1))) - 1

@@ -137,7 +137,7 @@ def test_windows_that_a_cache_answers_alike_are_not_covered(bench, sandbox, sett
     bench.assert_landed(sandbox)
 
 
-@pytest.mark.parametrize("ends", range(6, 11))
+@pytest.mark.parametrize("ends", range(4, 9))
 def test_what_a_killed_run_landed_is_compared_before_the_next_one_plans(bench, sandbox, ends):
     """Also where its last window landed, so that coverage says that everything is read."""
     changed = changed_in_a_day(bench, sandbox)
@@ -145,7 +145,7 @@ def test_what_a_killed_run_landed_is_compared_before_the_next_one_plans(bench, s
 
     def fail(_):
         number = next(numbers)
-        sandbox.sandbox.delete_shipments(changed[:90], deleted=number >= 6)
+        sandbox.sandbox.delete_shipments(changed[:90], deleted=number >= 4)
         return Response("down", 500) if number > ends else None
 
     covered = bench.store.covered()
@@ -157,7 +157,7 @@ def test_what_a_killed_run_landed_is_compared_before_the_next_one_plans(bench, s
     recover(sandbox, changed[:90])
     with logged() as said:
         bench.read()
-    assert any("incomplete for a while" in text for text in said) == has_landed == (ends >= 9)
+    assert any("incomplete for a while" in text for text in said) == has_landed == (ends >= 7)
     assert bench.store.read_plans() == ()
     bench.assert_landed(sandbox)
 
