@@ -175,7 +175,7 @@ def push_file(
         before = store.pushed_files.of_kind(api.base_url, kind.name).get(str(path.absolute()))
         now = datetime.now(UTC)
         file = PushedFile(api.base_url, kind.name, str(path.absolute()), "", run_id, 0, 0, None, now)
-        if before is not None and again:  # what was corrected in a file of rejected rows is not rejected anew
+        if before is not None and again:  # what was corrected in the file of rejected rows stays so
             file = replace(file, rejected=before.rejected, corrected=before.corrected, rejects=before.rejects)
         try:
             plan = _plan(

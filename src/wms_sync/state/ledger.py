@@ -254,9 +254,10 @@ class PushFiles(Guarded):
         self._put(push_files, [asdict(file)])
 
     def mark_corrected(self, file: PushedFile) -> None:
-        """Record that a push has this file, wherever it is, in place of the rows that it has from another file.
+        """Mark as corrected the rejected rows in whose place this file is pushed.
 
-        That is a file whose rejected rows it has, or the same file that was pushed as another kind.
+        They are those of another file, if this one has its rejected rows, wherever it is; or its own, if it was pushed
+        as another kind before.
         """
         is_source = or_(
             and_(push_files.c.rejects == Path(file.path).name, push_files.c.path != file.path),
