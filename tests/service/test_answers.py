@@ -67,6 +67,7 @@ def test_jitter_spreads_waits_below_the_full_one():
         ("-1", 0.0),
         ("1735689630", 30.0),
         ("1735689599", 0.0),
+        ("1735689630000", 30.0),
         ("nan", 0.0),
         ("soon", None),
         ("Wed, 01 Jan 2025 00:00:30 GMT", 30.0),

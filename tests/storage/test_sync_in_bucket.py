@@ -168,9 +168,10 @@ def test_a_killed_forget_is_finished(beside, moved, keys):
 
 def test_what_a_bucket_and_a_backup_restore(beside, moved, service, tmp_path, keys):
     """The machine is lost with the state; the backup is of before somebody had an order forgotten."""
-    assert [
-        key.rpartition("-")[0] for key in backup(moved, tmp_path / "from the bucket").copied.sizes if "/" in key
-    ] == ["raw/state"]
+    assert (
+        [key.rpartition("-")[0] for key in backup(moved, tmp_path / "from the bucket").copied.sizes if "/" in key],
+        verify(moved, tmp_path / "from the bucket").damaged,
+    ) == (["raw/state"], ())
     [(order,)] = queried(moved.layout.published, "select id from orders order by id limit 1 offset 3")
     with unrecorded_run(moved, "forget") as run:
         assert forget(run, [order]).pages > 0
