@@ -22,7 +22,7 @@ def spoil(page, gift, id_=None):
     """A value of each shipment, or of one, does not fit, and it has a key that no type knows."""
     for shipment in page["collection"]:
         if id_ in {None, shipment["id"]}:
-            shipment |= {"is_international": {"perhaps": shipment["id"]}, "gift_wrap": gift}
+            shipment |= {"is_international": {"perhaps": gift}, "gift_wrap": gift}
     return page
 
 
@@ -44,7 +44,7 @@ def test_what_is_left_out_of_undated_shipments_counts_once(bench, sandbox):
 
 @pytest.mark.proof
 def test_what_heals_leaves_and_the_next_comes(bench, sandbox):
-    """What is acknowledged is open again with the next value."""
+    """What is acknowledged is open again with the next value; the same value read again is not."""
     sandbox.sandbox.rewrite = partial(spoil, gift="blue")
     bench.sync()
     value, key = entries(bench)
