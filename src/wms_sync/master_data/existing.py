@@ -220,10 +220,8 @@ class MerchantLookup:
             shown = _listed(method, self._api.call(method.name, arguments))
             new = [row for row in shown if row not in rows]
             rows += new
-            is_last = len(shown) < ROWS_PER_PAGE and all(
-                any(row.get(method.key) == key for row in rows) for key in keys
-            )
-            if is_last or not new:
+            found = {key for row in rows if isinstance(key := row.get(method.key), str)}
+            if (len(shown) < ROWS_PER_PAGE and found >= set(keys)) or not new:
                 return rows
         raise ProtocolError(
             f"The Merchant API answered {method.name} for {count_of(len(keys), 'key')} with "

@@ -233,7 +233,7 @@ def listed(entry: Cell) -> Cell:
     def doubt(cell: str) -> str | None:
         return next(filter(None, (entry.doubt(part.strip()) for part in cell.split(SEPARATOR))), None)
 
-    return Cell(_LIST, (f"entries separated by {SEPARATOR}; each: {entry.rule}"), parse, doubt=doubt, holds=entry.holds)
+    return Cell(_LIST, f"entries separated by {SEPARATOR}; each: {entry.rule}", parse, doubt=doubt, holds=entry.holds)
 
 
 def extensions() -> Cell:

@@ -89,7 +89,7 @@ _PATTERNS: Sequence[tuple[tuple[str, ...], str, str]] = (
         "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]",
         "Has {}, which is invisible or looks like a space. Enter the text again by hand.",
     ),
-    (  # not those of which emoji are made
+    (  # without the characters that make up emoji
         (TAG,),
         "[^\\S ]|[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
         "\ufeff\uffa0]",

@@ -221,7 +221,7 @@ class _Explaining:
             window_id,
             page,
             self._layout.page(window_id, page),
-            (window.run_id if window else None),
+            window.run_id if window else None,
             row["extracted_at"],
         )
 

@@ -89,14 +89,14 @@ def rows_of_entry(settings: Settings, entry: InboxEntry, most: int) -> tuple[Inb
     """Return the newest rows of an entry, at most ``most``."""
     with target_of(settings).published() as connection:
         name = "values" if entry.is_value else "keys"
-        query = sql_files.read(f"inbox/rows_of_{name}.sql").format(newest=_newest(connection))
+        query = sql_files.read(f"inbox/rows_of_{name}.sql").format(misfits=_misfits(connection))
         found = connection.execute(query, {"what": entry.what, "why": entry.why, "most": most})
         return tuple(InboxRow(**row) for row in records(found))
 
 
 def _values(connection: duckdb.DuckDBPyConnection, store: StateStore) -> Iterator[InboxEntry]:
     """Yield the entries about values. The query groups them by window."""
-    rows = records(connection.execute(sql_files.read("inbox/values.sql").format(newest=_newest(connection))))
+    rows = records(connection.execute(sql_files.read("inbox/values.sql").format(misfits=_misfits(connection))))
     again = _read_again(store, {row["window_id"] for row in rows})
     places = dict.fromkeys((row["what"], row["why"]) for row in rows)
     for what, why in places:
@@ -126,15 +126,17 @@ def _name(kind: str, what: str, why: str) -> str:
     return f"{kind}-{hashlib.sha256(f'{what} {why}'.encode()).hexdigest()[:6]}"
 
 
-def _newest(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the query for the time at which the stored version of each quarantined object was read."""
+def _misfits(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the query for all misfits, which says of each whether a later version of its object is stored."""
     query = "select distinct object from ops.quarantine where object_id is not null order by object"
     kinds = [kind for (kind,) in connection.execute(query).fetchall() if kind in TABLES]
     parts = [
         sql_files.read("inbox/newest.sql").format(kind=literal(kind), table=table(TABLES[kind]).qualified)
         for kind in kinds
     ]
-    return "\nunion all\n".join(parts) or sql_files.read("inbox/none_newest.sql")
+    return sql_files.read("inbox/misfits.sql").format(
+        newest="\nunion all\n".join(parts) or sql_files.read("inbox/none_newest.sql")
+    )
 
 
 def _read_again(store: StateStore, windows: Collection[str]) -> frozenset[str]:

@@ -121,7 +121,7 @@ def former_target(settings: Settings) -> Target | None:
                 )
     if settings.layout.lake.exists():
         raise AnalyticsError(
-            f"{settings.layout.lake} has files of a lake, which hold personal data. Nothing was changed. If nobody "
+            f"{settings.layout.lake} has files of a lake, with personal data in them. Nothing was changed. If nobody "
             "needs the lake, delete this folder; then run again. If it is in use, set WMS_ANALYTICS=ducklake and the "
             "WMS_STATE_URL of its database."
         )

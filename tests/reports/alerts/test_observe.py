@@ -100,7 +100,7 @@ gone = does(lambda settings: settings.layout.published.unlink())
 def left(
     house: Installation, path: str, content: str = "1", *, unsent: int = 0, waits: int = 0, rejected: int = 0
 ) -> None:
-    """So many rows of a file of products with this content are unsent, wait, or were rejected."""
+    """What a push left of a file of products with this content: unsent, waiting and rejected rows."""
     file = PushedFile(
         SERVICE,
         "products",
