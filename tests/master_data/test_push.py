@@ -117,7 +117,8 @@ def test_a_deleted_tag_is_created_again_when_asked(desk):
 class Push:
     """What comes instead of the service's answers, one create after the other, and what becomes of the row by it.
 
-    ``creates`` are the statuses of what was sent, as the service's log has them, and ``why`` what the row says.
+    ``creates`` are the statuses of what was sent, as the service's log has them, and ``why`` what the row says. ``row``
+    is other content of the same key.
     """
 
     outcome: RowStatus
@@ -126,6 +127,7 @@ class Push:
     creates: tuple[int, ...] | None = None
     why: tuple[str, ...] = ()
     resend: bool = False
+    row: str | None = None
     settings: dict[str, object] = field(default_factory=dict)
 
 
@@ -209,6 +211,14 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
         [DOUBT, Push(RowStatus.REJECTED, State.REFUSED, (refused(422, "No.", "parameters", color="Not red."),))],
         1,
     ),
+    "lost, then other content refused for another key": (
+        TAGS,
+        [
+            DOUBT,
+            Push(RowStatus.IN_DOUBT, State.UNPROVEN, (refused(422, "No.", color="Not red."),), (422,), row="K,red2"),
+        ],
+        1,
+    ),
     "lost, then another key in use, maybe by the first": (
         RETAILERS,
         [Push(RowStatus.IN_DOUBT, State.UNPROVEN, (LOST, refused(422, "No.", name="is already in use")))],
@@ -275,16 +285,17 @@ ANSWERED: dict[str, tuple[Kind, list[Push], int]] = {
 
 @pytest.mark.parametrize(("kind", "pushes", "made"), ANSWERED.values(), ids=ANSWERED)
 def test_what_an_answer_makes_of_a_row(desk, kind, pushes, made):
-    path = desk.file(*ROWS[kind])
+    columns, row = ROWS[kind]
     for push in pushes:
+        path = desk.file(columns, push.row or row)
         sent = len(desk.creates)
         desk.answers(*push.answers)
         desk.set(**push.settings)
         report = desk.push(kind, path, resend=push.resend)
-        [row], entry = report.rows(), desk.entries()["K"]
+        [told], entry = report.rows(), desk.entries()["K"]
         assert (report.counts, entry.state) == ({push.outcome: 1}, push.state)
         assert push.creates is None or tuple(desk.creates[sent:]) == push.creates
-        assert [words for words in push.why if words not in row["why"]] == []
+        assert [words for words in push.why if words not in told["why"]] == []
         assert (report.rejects is not None) == (push.outcome is RowStatus.REJECTED)
         is_open = push.outcome is RowStatus.UNSENT or (push.state is State.DOUBT and kind is not PRODUCTS)
         assert [file.unsent for file in desk.unfinished() if file.unsent] == [1] * is_open, "sending again settles it"

@@ -72,6 +72,7 @@ def test_between_attempts_a_night_waits_without_the_lock(late, service):
         service.sandbox.intercept = None
         night.read_changes()
         assert [record.outcome for record in records.newest(9)] == ["read"]
+    assert "last_success_timestamp_seconds{" not in settings.layout.metrics.read_text(), "its load comes yet"
 
 
 NIGHTS: dict[str, tuple[float, dict[str, str], dict[str, str], int, str, str]] = {
