@@ -14,14 +14,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Raw
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import Buffer
 
-from wms_sync.privacy.fields import CANDIDATE, COMPANYS_OWN, KEPT, KEPT_AS_TEXT, PERSON, PLACES, fields_of
+from wms_sync.privacy.fields import (
+    CANDIDATE,
+    COMPANYS_OWN,
+    KEPT,
+    KEPT_AS_TEXT,
+    PERSON,
+    PLACES,
+    fields_of,
+    fields_of_kind,
+)
 
 # JSON never needs an escape for a lower-case letter or an underscore, and it could hide a key
 _KEY, _ESCAPE = rf'"(?:{"|".join(sorted(PERSON))})"\s*:', r"\\u00(?:5[fF]|6[1-9a-fA-F]|7[0-9aA])"
@@ -34,35 +43,44 @@ _OWN: dict[str, Any] = dict.fromkeys(COMPANYS_OWN, Raw)
 
 def _struct(name: str, fields: dict[str, Any], *, strict: bool = False, required: Collection[str] = ()) -> Any:  # noqa: ANN401
     columns: list[Any] = [
-        (field, kind) if field in required else (field, kind, _NOTHING if kind is Raw else None)
+        (field, kind) if field in required else (field, kind, _NOTHING if kind in (Raw, str | None) else None)
         for field, kind in fields.items()
     ]
-    return msgspec.defstruct(name, columns, forbid_unknown_fields=strict, kw_only=True, gc=False)
-
-
-def _many(kind: Any) -> Any:  # noqa: ANN401 - types
-    return list[kind] | None
-
-
-def _holders() -> Iterator[str]:
-    """Yield the kinds under ``included`` that have custom fields."""
-    for kind, listed in fields_of("included").items():
-        type_name = listed.removesuffix("[]").strip('"')
-        if type_name != listed and not COMPANYS_OWN.isdisjoint(fields_of(type_name)):
-            yield kind
-
-
-_KINDS: dict[str, Any] = {
-    kind: _struct(
-        kind, {name: str | None if name in KEPT_AS_TEXT.get(kind, ()) else Raw for name in KEPT[kind]}, strict=True
+    return msgspec.defstruct(
+        name, columns, forbid_unknown_fields=strict, omit_defaults=not strict, kw_only=True, gc=False
     )
-    for kind in KEPT
-}
-_AT: dict[str, Any] = {
-    place: _many(_KINDS[kind]) if kind == CANDIDATE else _KINDS[kind] | None for place, kind in PLACES.items()
-}
+
+
+def places(*, strict: bool) -> dict[str, Any]:
+    """Return the type at each place that may have personal data, and of each such list under ``included``.
+
+    It has the fields that are not personal. Decoding an object with others fails if ``strict``; else they are left out.
+    """
+    kinds = {
+        kind: _struct(
+            kind,
+            {
+                name: str | None if name in KEPT_AS_TEXT.get(kind, ()) else Raw
+                for name in fields_of_kind(kind)
+                if name in kept
+            }
+            | ({} if strict else {"type": Literal[kind]}),
+            strict=strict,
+        )
+        for kind, kept in KEPT.items()
+    }
+    lists: dict[str, Any] = {kind: list[struct] | None for kind, struct in kinds.items()}  # type: ignore[valid-type]
+    return lists | {place: lists[kind] if kind == CANDIDATE else kinds[kind] | None for place, kind in PLACES.items()}
+
+
+_AT = places(strict=True)
 _ORDER = _struct("Order", {**_AT, **_OWN})
-_HOLDERS = {kind: _ORDER if kind == "Order" else _struct(kind, _OWN) for kind in _holders()}
+_HOLDERS = {
+    kind: _ORDER if kind == "Order" else _struct(kind, _OWN)
+    for kind in fields_of("included")
+    if not COMPANYS_OWN.isdisjoint(fields_of_kind(kind))
+}
+"""The kinds under ``included`` that have custom fields."""
 
 
 def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - types by key
@@ -73,7 +91,10 @@ def page_decoder(*, watched: bool, **envelope: Any) -> msgspec.json.Decoder[Any]
     # a shipment may contain a whole order
     fields = {**_AT, "order": _ORDER | int | str | None} if watched else {}
     shipment: Any = _struct("Shipment", {"id": int, **fields}, required=("id",))
-    included = _struct("Included", {kind: _many(struct) for kind, struct in {**_HOLDERS, **_KINDS}.items()})
+    included = _struct(
+        "Included",
+        {kind: list[struct] | None for kind, struct in _HOLDERS.items()} | _AT,  # type: ignore[valid-type]
+    )
     page = {"collection": list[shipment], **({"included": included | None} if watched else {}), **envelope}
     return msgspec.json.Decoder(_struct("Page", page, required=("collection", "has_more")))
 
@@ -94,7 +115,9 @@ def mentions_no_person(page: Any, content: bytes) -> bool:  # noqa: ANN401 - a g
 
     Return False too if the search cannot tell: a letter is written as an escape, or the text is not UTF-8.
     """
-    return not mentions_person(content) or mentions(content) == mentions(b"".join(_custom_fields(page)))
+    return not mentions_person(content) or (
+        mentions_person(own := b"".join(_custom_fields(page))) and mentions(content) == mentions(own)
+    )
 
 
 def _custom_fields(page: Any) -> Iterator[bytes]:  # noqa: ANN401 - a generated struct

@@ -67,12 +67,11 @@ def fields_of(name: str) -> dict[str, str]:
 
 
 @cache
-def fields_of_kind(kind: str) -> frozenset[str]:
+def fields_of_kind(kind: str) -> Collection[str]:
     """Return the fields of a kind by the service's name for it, such as ``Order``; empty for an unknown kind."""
-    if kind == "Shipment":  # ``included`` has it as JSON only
-        return frozenset(fields_of("shipment"))
-    name = fields_of("included").get(kind, "")
-    return frozenset(fields_of(name.removesuffix("[]").strip('"'))) if name else frozenset()
+    # ``included`` has a shipment as JSON only
+    name = "shipment" if kind == "Shipment" else fields_of("included").get(kind, "")
+    return _FIELDS.get(name.removesuffix("[]").strip('"'), {})
 
 
 def place_of(key: str) -> str | None:

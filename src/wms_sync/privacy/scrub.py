@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Raw
 
 from wms_sync.json_values import cut_to_depth, loosely, whole
-from wms_sync.privacy.detection import is_impersonal, mentions, mentions_person
+from wms_sync.privacy.detection import is_impersonal, mentions, mentions_person, places
 from wms_sync.privacy.fields import (
     ADDRESS,
     CANDIDATE,
@@ -38,6 +38,7 @@ from wms_sync.privacy.fields import (
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 _OPENED = msgspec.json.Decoder(dict[str, Raw] | list[Raw])
+_PLACES = {place: msgspec.json.Decoder(of_place) for place, of_place in places(strict=False).items()}
 _LEVELS = 6
 """The page, its lists by kind, their records, and two objects inside those, are opened; what is deeper is parsed."""
 _Name = tuple[Any, int | None]
@@ -89,13 +90,22 @@ def _opened(content: bytes | Raw, levels: int) -> bytes | Raw:
         return _ENCODER.encode(value) if scrub(value) else content
     kept = kept_fields({**parts, "type": kind}, None)
     left = {key: part for key, part in parts.items() if kept is None or key in kept}
-    for key, part in left.items():
-        if place_of(key):
-            held = {key: _DECODER.decode(part)}
-            left[key] = Raw(_ENCODER.encode(held[key])) if scrub(held) else part
-        elif key not in COMPANYS_OWN and _is_to_open(part, is_known=key == "included"):
-            left[key] = Raw(_opened(part, levels - 1))
+    left |= {key: _at_place(key, left[key]) for key in left.keys() & _PLACES.keys()}
+    if len(left) < len(parts) and not mentions_person(clean := _ENCODER.encode(left)):
+        return clean
+    for key in left.keys() - _PLACES.keys() - COMPANYS_OWN:
+        if _is_to_open(left[key], is_known=key == "included"):
+            left[key] = Raw(_opened(left[key], levels - 1))
     return content if left == parts else _ENCODER.encode(left)
+
+
+def _at_place(key: str, part: Raw) -> Raw:
+    """Return the value of a key that implies a kind, without personal data."""
+    try:
+        clean = _ENCODER.encode(_PLACES[key].decode(part))
+        return part if _DECODER.decode(clean) == _DECODER.decode(part) else Raw(clean)
+    except msgspec.DecodeError:
+        return Raw(_ENCODER.encode(held[key])) if scrub(held := {key: _DECODER.decode(part)}) else part
 
 
 def _is_to_open(part: Raw, *, is_known: bool = False) -> bool:
