@@ -529,8 +529,11 @@ def test_stopping_wakes_what_waits_and_sends_no_more(desk, status, outcome):
 
     desk.server.sandbox.intercept = intercept
     report = desk.push(TAGS, desk.file("name,color", "a,red1", "b,red1"), stop=stop, policy=RetryPolicy())
-    expected = {"a": outcome, "b": RowStatus.UNSENT}
-    assert (outcomes(report), report.stopped, desk.creates) == (expected, None, [422, status])
+    assert (outcomes(report), report.stopped, desk.creates) == (
+        {"a": outcome, "b": RowStatus.UNSENT},
+        None,
+        [422, status],
+    )
     after = desk.entries()["b"]
     assert (after.state, after.version > before.version) == (State.UNDONE, True)
 

@@ -1,9 +1,9 @@
 """Remove personal data from pages and values.
 
 A page is opened level by level, and only where something personal is mentioned: everything else keeps its bytes. An
-object with personal data is parsed, edited and serialized again. Spaces and escapes may change there, but values do
-not: the numbers of valid JSON keep every digit. If the page still looks personal, it is parsed whole. Invalid JSON
-(``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
+object with personal data is decoded without it, or parsed and edited, and encoded again. Spaces, escapes and the order
+of its keys may change, but values do not: the numbers of valid JSON keep every digit. If the page still looks personal,
+it is parsed whole. Invalid JSON (``NaN``, broken UTF-8, very deep nesting) is read as leniently as flattening reads it.
 
 PHP writes a list as an object if its indexes have gaps or are ids; both forms are handled.
 """
@@ -91,6 +91,7 @@ def _opened(content: bytes | Raw, levels: int) -> bytes | Raw:
     kept = kept_fields({**parts, "type": kind}, None)
     left = {key: part for key, part in parts.items() if kept is None or key in kept}
     left |= {key: _at_place(key, left[key]) for key in left.keys() & _PLACES.keys()}
+    # an object that had personal keys of its own rarely mentions a person anywhere else
     if len(left) < len(parts) and not mentions_person(clean := _ENCODER.encode(left)):
         return clean
     for key in left.keys() - _PLACES.keys() - COMPANYS_OWN:
@@ -100,8 +101,8 @@ def _opened(content: bytes | Raw, levels: int) -> bytes | Raw:
 
 
 def _at_place(key: str, part: Raw) -> Raw:
-    """Return the value of a key that implies a kind, without personal data."""
-    try:
+    """Return the value of a key that implies a kind, without personal data; unchanged if there is none."""
+    try:  # decoding leaves out what is personal; whatever has another shape is parsed
         clean = _ENCODER.encode(_PLACES[key].decode(part))
         return part if _DECODER.decode(clean) == _DECODER.decode(part) else Raw(clean)
     except msgspec.DecodeError:
