@@ -98,8 +98,13 @@ def test_no_command_shows_or_keeps_a_secret(tmp_path, monkeypatch, capfd, caplog
     used = ("the token is accepted", "the Merchant API accepts somebody")
     assert [words for words in used if words not in text] == [], "the secrets were used"
     assert_secret("\n".join([text, *capfd.readouterr(), caplog.text]), tmp_path)
-    made = {Path(name).name for name in kept(tmp_path)}
-    assert made >= {"index.db", "runs.db", "analytics.duckdb", "state.db", "creates.jsonl"}
+    assert {Path(name).name for name in kept(tmp_path)} >= {
+        "index.db",
+        "runs.db",
+        "analytics.duckdb",
+        "state.db",
+        "creates.jsonl",
+    }
 
 
 @dataclass

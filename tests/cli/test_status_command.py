@@ -59,9 +59,15 @@ def test_a_failed_night_is_told_until_acknowledged(type_in, make_settings, recei
     assert (done.exit_code, "not be pushed to WMS_METRICS_URL (HTTPError)" in done.output) == (0, True), done.output
 
     with RunRecords.opened(settings.database_url) as records:
-        counts = {"created": 2, "stored_otherwise": 1, "rejected": 4}
         records.save(
-            RunRecord("one", "push retailers", "sensor", ended_at=datetime.now(UTC), outcome="succeeded", counts=counts)
+            RunRecord(
+                "one",
+                "push retailers",
+                "sensor",
+                ended_at=datetime.now(UTC),
+                outcome="succeeded",
+                counts={"created": 2, "stored_otherwise": 1, "rejected": 4},
+            )
         )
     assert type_in("maintain").exit_code == 0
     assert {"wms_sync_last_run_created_rows": 3, "wms_sync_last_run_rejected_rows": 4}.items() <= {

@@ -283,8 +283,9 @@ def test_what_a_spreadsheet_did_to_a_file(locale):
     result = check(read_csv(Path(__file__).with_name("spreadsheets") / f"libreoffice-{locale}.csv"), PRODUCTS)
     guessed = ["The file is not UTF-8 and was read as Windows-1252"] if locale == "german" else []
     assert [note[:50] for note in result.notes] == guessed
-    said = (*result.suspicions, *result.violations, *result.warnings)
-    for found, (line, column, _, word) in zip(said, DONE, strict=True):
+    for found, (line, column, _, word) in zip(
+        (*result.suspicions, *result.violations, *result.warnings), DONE, strict=True
+    ):
         assert (found.line, found.column, word in found.rule) == (line, column, True), found.rule
     assert 'Müller "Löffel", groß' in result.file.cells[3]
     assert result.records[0].body == {

@@ -232,15 +232,20 @@ def test_what_is_sent_of_a_file(tmp_path, kind, lines, sent, said):
     result = checked(tmp_path, kind, *lines)
     assert [record.key for record in result.records] == sent.split()
     assert [(found.line, found.column) for found in result.violations] == [(line, column) for line, column, _ in said]
-    pairs = zip(result.violations, said, strict=True)
-    assert [found.rule for found, (*_, words) in pairs if not found.rule.startswith(words)] == []
+    assert [
+        found.rule
+        for found, (*_, words) in zip(result.violations, said, strict=True)
+        if not found.rule.startswith(words)
+    ] == []
 
 
 def test_a_message_names_the_first_of_many(tmp_path):
     """A key that filled a column of 40,000 rows made 10 GB of messages."""
     same = checked(tmp_path, RETAILERS, "code,name", *["A,a"] * 4000).violations[0]
-    lines = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more"
-    assert (same.line, same.rule) == (2, f"The same code is on lines {lines}. Keep one of the rows.")
+    assert (same.line, same.rule) == (
+        2,
+        "The same code is on lines 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 3,989 more. Keep one of the rows.",
+    )
     circle = checked(tmp_path, RETAILERS, TREE, *(f"{one},{one},{(one + 1) % 2000}" for one in range(2000)))
     assert circle.violations[1995].rule == (
         "Refers in a circle: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 9 -> ... -> 0. "

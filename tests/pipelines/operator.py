@@ -71,8 +71,7 @@ class Operator:
 
     def configures(self, configuration: str) -> None:
         """Open the launchpad of the job that is shown, and put this configuration in the place of what it has."""
-        beside = "xpath=following::button[1]"
-        self._page.get_by_role("button", name="Materialize").last.locator(beside).click()
+        self._page.get_by_role("button", name="Materialize").last.locator("xpath=following::button[1]").click()
         self._page.get_by_text("Open launchpad").click()
         launchpad = self._page.get_by_role("dialog")
         launchpad.get_by_text("resend").first.wait_for()

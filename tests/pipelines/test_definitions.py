@@ -50,8 +50,10 @@ def test_a_wrong_setting_is_named_at_loading(monkeypatch):
 
 
 def test_what_can_be_started_is_in_the_docs_and_nothing_else(settings, built, graph):
-    made = {tables.key(settings, relation) for relation in relations()}
-    assets = {key.to_user_string() for key in set(graph.materializable_asset_keys) - made}
+    assets = {
+        key.to_user_string()
+        for key in set(graph.materializable_asset_keys) - {tables.key(settings, relation) for relation in relations()}
+    }
     all_jobs = {job.name: job.executor_def.name for job in built.resolve_all_job_defs()}
     assert {*all_jobs.values()} == {"in_process"}
     sensors, schedules = ({found.name for found in kind} for kind in (built.sensors, built.schedules))

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from threading import Timer
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -50,6 +51,15 @@ def test_a_damaged_state_store_is_named(tmp_path, kept):
     path.write_bytes(content[: kept * PAGE_BYTES] + b"\xa5" * (len(content) - kept * PAGE_BYTES))
     with pytest.raises(StateDamaged, match=f"{path} is damaged .*Move it to another folder, with state.db-wal"):
         store_at(url, tmp_path)
+
+
+def test_a_new_state_store_is_opened_while_another_process_begins_it(tmp_path):
+    """SQLite does not wait for others before it keeps a log: that a run begins beside another must not fail it."""
+    path = tmp_path / "state.db"
+    with closing(sqlite3.connect(path, check_same_thread=False)) as other:
+        other.execute("begin immediate")
+        Timer(0.3, other.commit).start()
+        StateStore.opened(f"sqlite:///{path}").close()
 
 
 def test_a_busy_state_store_is_named(tmp_path):

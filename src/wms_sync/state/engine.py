@@ -265,7 +265,11 @@ def _connecting(path: Path) -> Any:  # noqa: ANN401 - a listener of SQLAlchemy
     def connect(dialect: Dialect, _: object, arguments: Any, options: Any) -> Any:  # noqa: ANN401 - of the DBAPI
         connection: Any = dialect.connect(*arguments, **options)
         try:
-            connection.execute("pragma journal_mode = wal")
+            try:
+                connection.execute("pragma journal_mode = wal")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:  # else another process is setting it in a new file
+                    raise
             connection.execute("pragma synchronous = full")  # a power failure must not lose the intent of a create
             connection.execute(f"pragma busy_timeout = {BUSY_SECONDS * 1000}")
             connection.execute("pragma foreign_keys = on")

@@ -228,8 +228,7 @@ def has_other_history(connection: duckdb.DuckDBPyConnection) -> bool:
 def drop_everything(connection: duckdb.DuckDBPyConnection) -> None:
     """Drop every table and view, in the caller's transaction."""
     for (schema, name), relation in relations_in(connection).items():
-        kind = "view" if relation.definition else "table"
-        connection.execute(f"drop {kind} {quote(schema)}.{quote(name)}")
+        connection.execute(f"drop {'view' if relation.definition else 'table'} {quote(schema)}.{quote(name)}")
 
 
 @cache

@@ -71,8 +71,9 @@ class HistoryWriter:
 
     def _write(self, *, is_restarting: bool) -> None:
         """Write the observed versions. If no data is omitted, single occurrences take one step."""
-        known = "select latest.id from latest"
-        self._connection.execute(f"delete from {self.history.qualified} where is_current and id in ({known})")
+        self._connection.execute(
+            f"delete from {self.history.qualified} where is_current and id in (select latest.id from latest)"
+        )
         if is_restarting:
             started = f"select key from contest where root = {literal(self._root.name)} and {STARTING}"
             self._connection.execute(f"delete from {self.history.qualified} where id in ({started})")

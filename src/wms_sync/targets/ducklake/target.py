@@ -185,8 +185,9 @@ class LakeRebuild:
                 session.connection.execute(f"attach {private(self._lease)} (read_only)")
             for table in stored_tables():
                 with load.session() as session:  # with the present keys of the bucket
-                    rows = f"select * from {PRIVATE}.{table.qualified}"
-                    session.connection.execute(f"insert into {table.qualified} by name {rows}")
+                    session.connection.execute(
+                        f"insert into {table.qualified} by name select * from {PRIVATE}.{table.qualified}"
+                    )
             return load.publish()
 
 
