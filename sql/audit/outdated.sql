@@ -1,4 +1,4 @@
--- grain: one row per order of which the tables lack the slice's later version, which a sync should have read
+-- grain: one row per order with a later version in the slice than in the tables, which a sync should have read
 -- source: the slice's Parquet files of orders, and the table before they are merged
 -- notes: the order changed before the sync's overlap, but no shipment of it has a new updated_at
 with incoming as (

@@ -26,7 +26,7 @@ from wms_sync.service.shipments import Counted
 from wms_sync.shipments.read import plan, proof
 from wms_sync.shipments.read.clocks import CLOCKS, Clocks, expected_horizon, remember, served_later
 from wms_sync.shipments.read.counts import Counts, IntervalCutter
-from wms_sync.shipments.read.listing import is_recent, listing_of, settle, try_filter, warn_of_page_size
+from wms_sync.shipments.read.listing import TRIED_EVERY, is_recent, listing_of, settle, try_filter, warn_of_page_size
 from wms_sync.shipments.read.plan import RESUME_WITHIN, UnfinishedBackfill
 from wms_sync.shipments.read.progress import Progress, Tally, Warnings, Watcher
 from wms_sync.shipments.read.proof import Source
@@ -247,7 +247,7 @@ class Reading:
         """
         found, known = self._listing.count_undated(), self._store.observation(UNDATED_MISSED)
         if found or (
-            found == 0 and known is not None and not known.value and is_recent(timedelta(hours=20), known.observed_at)
+            found == 0 and known is not None and not known.value and is_recent(TRIED_EVERY, known.observed_at)
         ):
             return found
         missed = self._counts.outside_dates()
