@@ -143,8 +143,9 @@ def test_every_field_of_the_specification_has_its_columns(one):
 
 @pytest.mark.parametrize("one", [*tables(), *ops_tables(), *history_tables(), *marts()], ids=lambda one: one.slug)
 def test_the_catalogue_reads_what_duckdb_creates(one, database):
-    columns = database.execute(f"describe {one.qualified}").fetchall()
-    assert [name for name, *_ in columns] == list(one.column_names) != []
+    assert (
+        [name for name, *_ in database.execute(f"describe {one.qualified}").fetchall()] == list(one.column_names) != []
+    )
     assert all(len(column.comment) > 3 for column in one.columns)
     assert one.comment.endswith(".")
 

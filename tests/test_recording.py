@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import threading
+from contextlib import ExitStack
 
 import duckdb
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from wms_sync.errors import NoThread, OutOfMemory, TooManyFiles
 from wms_sync.logs import Lines, handling
 from wms_sync.recording import SUCCEEDED, Counts, Ended, Recording
+from wms_sync.state.errors import StateLost
 from wms_sync.state.holder import Holder
 from wms_sync.state.lock import FileLock
 from wms_sync.state.run_records import RunRecords
@@ -62,6 +64,21 @@ def test_a_run_without_its_lock_is_recorded(bench):
             ("failed", "failed", {}),
             ("stopped", "interrupted", {}),
         ]
+
+
+def test_a_state_store_that_is_lost_while_a_run_waits_is_restored_by_the_next(bench):
+    recording, earlier = Recording(bench.settings, "run", "backfill", "test"), ExitStack()
+
+    def begin() -> object:
+        with recording.phase("read", counts=dict, end=lambda: SUCCEEDED) as store:
+            return getattr(store.snapshots.installation(), "id", None)
+
+    known = begin()
+    earlier.enter_context(FileLock(bench.layout).hold("an earlier run"))
+    earlier.callback(bench.layout.state.unlink)
+    with handling(Lines(lambda *_: earlier.close())), pytest.raises(StateLost):
+        begin()
+    assert begin() == known
 
 
 def test_an_interrupt_during_a_query_ends_the_run(bench):

@@ -27,11 +27,12 @@ from wms_sync.reports.metrics import write_metrics
 from wms_sync.reports.outcomes import mends_by_waiting
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import data_as_of
+from wms_sync.state.errors import StateLost
 from wms_sync.state.holder import WRITER
 from wms_sync.state.leases import taking_lease
 from wms_sync.state.lock import lock_of
 from wms_sync.state.run_records import Outcome, RunRecord, lock_for
-from wms_sync.state.snapshot_files import write_snapshot
+from wms_sync.state.snapshot_files import is_behind, write_snapshot
 from wms_sync.state.store import StateStore
 from wms_sync.storage.durable import unusable
 from wms_sync.upkeep.recovery import keep_creates_elsewhere, recover_state
@@ -141,6 +142,9 @@ class Recording:
                     lock = lock_of(self._settings.database_url, layout)
                     held = stack.enter_context(lock.hold(self._purpose, what=what, run_id=self.run_id))
                     store = self._opened()
+                    is_ready = not is_behind(layout, store)
+                    if not is_ready:
+                        raise StateLost
                     self._start()
                     self._phase, self._since, self._counts = name, monotonic(), counts
                     lease = stack.enter_context(taking_lease(store.engine, layout, held))

@@ -54,8 +54,13 @@ def sandbox(server: SandboxServer) -> SandboxServer:
 
 def push(kind: str, path: Path, run_id: str) -> None:
     """What runs in a process of its own, with settings from its environment."""
-    settings = Settings.load(_env_file=None)
-    pushed(settings, kind_named(kind), path, run_id=run_id, policy=RetryPolicy(first_wait=0.01, longest_wait=0.05))
+    pushed(
+        Settings.load(_env_file=None),
+        kind_named(kind),
+        path,
+        run_id=run_id,
+        policy=RetryPolicy(first_wait=0.01, longest_wait=0.05),
+    )
 
 
 class Trouble:

@@ -31,8 +31,9 @@ from range(200) as rows (n)
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    zones = "West=America/Denver,*=America/Los_Angeles"
-    settings = Settings.load(_env_file=None, data_dir=tmp_path / "data", warehouse_timezones=zones)
+    settings = Settings.load(
+        _env_file=None, data_dir=tmp_path / "data", warehouse_timezones="West=America/Denver,*=America/Los_Angeles"
+    )
     change(empty_tables(settings.layout.published), ROWS)
     return settings
 

@@ -162,8 +162,9 @@ def test_every_view_names_the_same_findings(made, found, receiver):
         assert kinds(VIEWS[view](made)) == sorted(found), view
 
     deliver(made)
-    settled = [finding.name for finding in findings if finding.is_settled]
-    assert kinds(alert["finding"] for alert in receiver.taken) == kinds(settled)
+    assert kinds(alert["finding"] for alert in receiver.taken) == kinds(
+        [finding.name for finding in findings if finding.is_settled]
+    )
     assert "Jane" not in str(receiver.taken)
     assert all(finding.is_settled for finding in findings if finding.severity == "error")
 

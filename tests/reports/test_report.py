@@ -48,8 +48,10 @@ def test_the_page_shows_charts_and_what_to_do(bench, sandbox):
 def test_names_and_findings_tell_apart_what_is_alike(bench, sandbox):
     """A name that several have is shown with the id. What somebody has seen changes no light and is not shown."""
     before = bench.begin(sandbox, with_report)
-    tables = ("warehouses", "retailers", "merchants")
-    change(bench.layout.published, *(f"update main.{table} set \"name\" = 'Same'" for table in tables))
+    change(
+        bench.layout.published,
+        *(f"update main.{table} set \"name\" = 'Same'" for table in ("warehouses", "retailers", "merchants")),
+    )
     seen = replace(warning("seen", "Somebody knows of this."), acknowledged_at=datetime.now(UTC))
     path, report = make_report(bench.settings, findings=[seen, warning("gap", "A day is <missing>.")])
     for query, kind in (("on_time", "warehouse"), ("retailers", "retailer"), ("clients", "merchant")):

@@ -84,8 +84,11 @@ def fields_of(path: str, group: str) -> set[str]:
 def things_of(page: Page, kind: str) -> list[Page]:
     """The objects of a kind, wherever they stand."""
     if kind not in INLINE:
-        names = PRODUCT_KINDS if kind == "Product" else (kind,)
-        return [thing for name in names for thing in page["included"].get(name, ())]
+        return [
+            thing
+            for name in (PRODUCT_KINDS if kind == "Product" else (kind,))
+            for thing in page["included"].get(name, ())
+        ]
     packages = [package for shipment in page["collection"] for package in shipment["packages"]]
     return packages if kind == "ShipmentPackage" else [item for package in packages for item in package["items"]]
 

@@ -183,8 +183,9 @@ def test_after_enough_pages_none_is_requested(tmp_path):
 
 def test_equal_requests_get_their_answers_in_turn_then_the_last_one(tmp_path, capsys):
     """In whatever order their parameters come, which have the names that were recorded."""
-    answers = [httpx.Response(status, json={}) for status in (429, 200)]
-    first, _ = recorded(tmp_path / "new", answers, params={"b": "1", "a": "2"})
+    first, _ = recorded(
+        tmp_path / "new", [httpx.Response(status, json={}) for status in (429, 200)], params={"b": "1", "a": "2"}
+    )
     parameters = first["request"].partition("?")[2].split("&")
     queries = [*["&".join(reversed(parameters))] * 3, "sort=-id"]
     with httpx.Client(transport=InProcessReplay(replay := Replay(tmp_path / "new")), base_url=HOST) as client:

@@ -191,8 +191,9 @@ SAID: list[tuple[str, list[Row], str]] = [
 def test_what_a_finding_says(name, rows, finding, database):
     """A number agrees with its words; a few rows are named by their keys, and long texts are cut."""
     write(database, rows)
-    results = check_tables(lambda: nullcontext(database))
-    assert [result.finding for result in results if result.check.name == name] == [finding]
+    assert [result.finding for result in check_tables(lambda: nullcontext(database)) if result.check.name == name] == [
+        finding
+    ]
 
 
 @pytest.mark.proof
@@ -411,5 +412,6 @@ FOUND: list[tuple[str, list[Row], str, Sequence[object]]] = [
 @pytest.mark.parametrize(("name", "rows", "column", "found"), FOUND)
 def test_what_a_check_is_for_is_found(name, rows, column, found, database):
     write(database, rows)
-    query = f"select {column} from ({CHECKS[name].query}) order by all"
-    assert database.execute(query).fetchall() == [(value,) for value in found]
+    assert database.execute(f"select {column} from ({CHECKS[name].query}) order by all").fetchall() == [
+        (value,) for value in found
+    ]

@@ -34,8 +34,11 @@ def test_what_is_put_back_is_what_was_read(store, tmp_path):
     """Every table but three: the ledger and the leases of this store stay, the installation has become the head."""
     with store_at(f"sqlite:///{tmp_path}/filled.db", tmp_path / "filled") as other:
         snapshot = filled(other)
-    every = {table.name for table in METADATA.sorted_tables}
-    assert every - snapshot.tables.keys() == {"leases", "push_ledger", "installation"}
+    assert {table.name for table in METADATA.sorted_tables} - snapshot.tables.keys() == {
+        "leases",
+        "push_ledger",
+        "installation",
+    }
     assert {name for name, rows in snapshot.tables.items() if rows} >= {"windows", "pages", "read_plans"}
     assert snapshot.installation.snapshot == 1
     store.ledger.record([intent("a")])

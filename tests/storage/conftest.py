@@ -133,8 +133,10 @@ def as_pod(wire: Wire, policy: str, folder: Path, monkeypatch: pytest.MonkeyPatc
                 "Expiration": f"{soon:%Y-%m-%dT%H:%M:%SZ}",
             }
         ).encode()
-        is_known = environ.get("HTTP_AUTHORIZATION") == "of the pod"
-        start_response("200 OK" if is_known else "403 Forbidden", [("Content-Length", str(len(content)))])
+        start_response(
+            "200 OK" if environ.get("HTTP_AUTHORIZATION") == "of the pod" else "403 Forbidden",
+            [("Content-Length", str(len(content)))],
+        )
         return [content]
 
     def expire() -> None:

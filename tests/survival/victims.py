@@ -130,8 +130,9 @@ class Push(Victim):
         """A service where nothing was created yet; a doubt is settled by both clocks, so its clock is right."""
         server: SandboxServer = test.getfixturevalue("server")
         server.sandbox = Sandbox(replace(CONFIG, now=datetime.now(UTC)))
-        without_creates = shutil.ignore_patterns("state.db*", "creates.jsonl")
-        shutil.copytree(test.getfixturevalue("synced_once").data, data, ignore=without_creates)
+        shutil.copytree(
+            test.getfixturevalue("synced_once").data, data, ignore=shutil.ignore_patterns("state.db*", "creates.jsonl")
+        )
         installation = Installation(
             data, server, {"WMS_MERCHANT_USERNAME": "sandbox-merchant", "WMS_MERCHANT_API_KEY": "sandbox-api-key"}
         )

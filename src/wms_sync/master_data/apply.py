@@ -79,8 +79,11 @@ class ReadyRows:
         """Take at most ``most`` rows, parents first. Rows whose parents got no id, and their children, are not sent."""
         while keys := self._sorter.get_ready():
             for step in map(self.steps.__getitem__, keys):
-                parents = map(self.results.__getitem__, step.waits_for)
-                lost = [parent for parent in parents if parent.action not in THERE or parent.remote_id is None]
+                lost = [
+                    parent
+                    for parent in map(self.results.__getitem__, step.waits_for)
+                    if parent.action not in THERE or parent.remote_id is None
+                ]
                 if lost:
                     self.conclude(self._orphan(step, lost[0]))
                 else:
@@ -262,9 +265,15 @@ class Push:
         self._by_id[entry.remote_id] = entry
         message = message_of(self._plan.kind, sent, was_there=bool(step.found))
         exchange = () if self._plan.limit is None else sent.exchange(self._plan.kind.endpoint)
-        warnings = (*step.warnings, *sent.warnings)
         self._rows.conclude(
-            replace(step, action=sent.status, why=message, warnings=warnings, entry=entry, exchange=exchange)
+            replace(
+                step,
+                action=sent.status,
+                why=message,
+                warnings=(*step.warnings, *sent.warnings),
+                entry=entry,
+                exchange=exchange,
+            )
         )
         self.stopped = self.stopped or (None if self._halted else self._reason_to_stop(sent))
         if self.stopped is not None and not self._halted:

@@ -143,8 +143,9 @@ class Rows(Struct, frozen=True):
 
     def rows(self, *actions: RowStatus) -> list[dict[str, Any]]:
         """Return the steps with one of these actions, or all, as table rows in the order of the file."""
-        steps = sorted(self.steps, key=lambda step: step.line)
-        return [step.row for step in steps if not actions or step.action in actions]
+        return [
+            step.row for step in sorted(self.steps, key=lambda step: step.line) if not actions or step.action in actions
+        ]
 
     def row_lines(self, steps: Iterable[Step], most: int | None) -> Iterator[str]:
         """Yield some of the rows as text, in the order of the file.
@@ -394,8 +395,10 @@ def what_to_do(kind: Kind, state: State = State.DOUBT, *, was_there: bool = Fals
             f"A refusal does not say whether the first request created it, so pushing again does not settle it. {look}"
         )
     if kind.is_unique:
-        again = f"Push the file again{WITH_RESEND if was_there else ''}"
-        return f"{again}: the service refuses a second {kind.singular} of this {kind.key}, which settles it."
+        return (
+            f"Push the file again{WITH_RESEND if was_there else ''}: the service refuses a second "
+            f"{kind.singular} of this {kind.key}, which settles it."
+        )
     return (
         f"The service may have it. Look for the {kind.key} in the service, or push again after a sync or with the "
         "Merchant API set up (WMS_MERCHANT_USERNAME), which may find it. Only if it is not there, push with --resend."

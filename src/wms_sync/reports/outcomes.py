@@ -20,7 +20,7 @@ from wms_sync.service.errors import Busy, NoSuchHost, NotSent, ServiceFailed, Un
 from wms_sync.settings import Settings
 from wms_sync.shipments.read.plan import late_after
 from wms_sync.shipments.read.shortfall import ReadIncomplete
-from wms_sync.state.errors import StateSilent
+from wms_sync.state.errors import StateLost, StateSilent
 from wms_sync.state.ledger import LEDGER_LACKS, PushedFile, creates_since
 from wms_sync.state.reported import fingerprint
 from wms_sync.state.run_records import KILLED, LOADING, LOADS_TABLES, SYNC, RunRecord
@@ -37,6 +37,7 @@ PASSING = frozenset(
         ServiceFailed,
         ReadIncomplete,
         FilesUnavailable,
+        StateLost,
         StateSilent,
         NotCommitted,
     )
@@ -74,9 +75,13 @@ def of_runs(runs: Sequence[RunRecord], moment: datetime) -> Iterator[Finding]:
             yield failed_run(run, runs, moment)
             continue
         text = f"{run.purpose} was interrupted ({run.source}, {minute(run.started_at)})."
-        what_to_do = run.error or "Run it again: it continues where it stopped."
         yield warning(
-            name_of(run.purpose), text, what_to_do=what_to_do, since=run.started_at, is_settled=False, run=run
+            name_of(run.purpose),
+            text,
+            what_to_do=run.error or "Run it again: it continues where it stopped.",
+            since=run.started_at,
+            is_settled=False,
+            run=run,
         )
 
 

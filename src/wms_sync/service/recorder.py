@@ -261,5 +261,4 @@ def _alphabet(letter: str) -> str:
     if letter.isascii() and not letter.isalnum():
         return letter
     first, category = ord(letter) // BLOCK * BLOCK, unicodedata.category(letter)
-    near = map(chr, range(first, first + BLOCK))
-    return "".join(other for other in near if unicodedata.category(other) == category)
+    return "".join(other for other in map(chr, range(first, first + BLOCK)) if unicodedata.category(other) == category)

@@ -216,8 +216,11 @@ class Selection(Struct, frozen=True):
 
     def without(self, refused: Parameter, said: str) -> Selection:
         """Return the selection without a parameter, and without those below it if their objects then do not come."""
-        names = [parameter.name for parameter in self.asked]
-        below = [name for name in names if refused.kind.shared and name.startswith(f"{refused.name}.")]
+        below = [
+            parameter.name
+            for parameter in self.asked
+            if refused.kind.shared and parameter.name.startswith(f"{refused.name}.")
+        ]
         return self._without([refused.name, *below], said)
 
     def _without(self, names: Iterable[str], said: str) -> Selection:

@@ -78,6 +78,16 @@ class TakenOver(StateError):
     """Another process has taken over as the writer; this process's pending write was not made."""
 
 
+class StateLost(StateError):
+    """The state store was lost, or replaced by an old copy, while a run waited for its lock."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The state store was lost or replaced by an old copy while this run waited for its turn. Nothing was read, "
+            "loaded or sent. Run again: the next run restores the state from the newest snapshot (raw/state-*)."
+        )
+
+
 class StateOlder(StateError):
     """An older release wrote the state store."""
 

@@ -121,5 +121,5 @@ def test_which_runs_are_told(hooked, receiver, story):
 
 
 def test_which_failures_mend_by_waiting():
-    assert all(map(mends_by_waiting, ("NotSent", "StateSilent", "FilesUnavailable")))
+    assert all(map(mends_by_waiting, ("NotSent", "StateLost", "StateSilent", "FilesUnavailable")))
     assert not any(map(mends_by_waiting, ("NotEnoughRoom", "StateRefused", "FilesRefused", "TakenOver", None)))
